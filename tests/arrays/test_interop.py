@@ -105,7 +105,6 @@ def test_numpys_functions_write_into_wefts_arrays():
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda a: np.polynomial.chebyshev.chebval(a, [1.0]), "chebval"),
         (lambda a: np.busday_count(a, a), r"numpy\.busday_count"),
         (lambda a: np.isnat(a), r"numpy\.isnat"),
         (lambda a: np.frompyfunc(lambda x: x, 1, 1)(a), "no counterpart in Weft"),

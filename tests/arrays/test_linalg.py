@@ -141,6 +141,38 @@ def test_eigenvectors(dtype: Any) -> None:
         assert np.allclose(np.sort_complex(found), np.sort_complex(values), atol=1e-3 if np.finfo(dtype).eps > 1e-8 else 1e-9)
 
 
+def test_matrices_are_balanced_first() -> None:
+    """Small eigenvalues are not lost beside large elements, and those that stand on the diagonal are exact."""
+    for n in (3, 6, 20):
+        scales = 10.0 ** np.linspace(-8, 8, n)
+        a = _matrix((n, n), np.float64) * scales[:, None] / scales
+        for dtype in (np.float64, np.complex128):
+            found = weft.asnumpy(weft.linalg.eigvals(weft.asarray(a.astype(dtype))))
+            wanted = np.linalg.eigvals(_matrix((n, n), np.float64))
+            # Conjugate pairs come in any order, and real parts differ in the last digits.
+            found, wanted = (np.sort_complex(np.round(x, 7)) for x in (found, wanted))
+            assert np.allclose(found, wanted, rtol=1e-6, atol=1e-6)
+            values, vectors = (weft.asnumpy(part) for part in weft.linalg.eig(weft.asarray(a.astype(dtype))))
+            assert np.allclose((a @ vectors) / scales[:, None], (vectors * values) / scales[:, None], atol=1e-8)
+    for a in (np.triu(_matrix((7, 7), np.float64)), np.tril(_matrix((7, 7), np.float64)), np.diag(np.arange(5.0)), np.eye(4, k=1)):
+        found, vectors = (weft.asnumpy(part) for part in weft.linalg.eig(weft.asarray(a)))
+        assert sorted(found.real) == sorted(np.diagonal(a)) and not found.imag.any()
+        assert np.allclose(a @ vectors, vectors * found)
+
+
+def test_hermitian_matrices_of_all_kinds() -> None:
+    """Values alone and with vectors, of what is hard for steps: nothing on the diagonal, many equal values, all sizes."""
+    n = 21
+    wilkinson = np.diag(np.abs(np.arange(n) - 10.0)) + np.eye(n, k=1) + np.eye(n, k=-1)
+    bare = np.eye(n, k=1) + np.eye(n, k=-1)
+    graded = np.outer(10.0 ** -np.arange(12), 10.0 ** -np.arange(12)) + np.diag(10.0 ** -np.arange(12))
+    for a in (wilkinson, bare, graded, np.ones((9, 9)), np.eye(8), np.zeros((5, 5)), 1e200 * wilkinson, 1e-200 * wilkinson):
+        for dtype in (np.float64, np.complex128):
+            wanted, size = np.linalg.eigvalsh(a), float(np.abs(a).max())
+            for found in (weft.linalg.eigvalsh(weft.asarray(a.astype(dtype))), weft.linalg.eigh(weft.asarray(a.astype(dtype)))[0]):
+                assert np.abs(weft.asnumpy(found) - wanted).max() <= 1e-13 * size * n
+
+
 def test_one_triangle_alone_is_read() -> None:
     h = _positive((6, 6), np.complex128)
     lower, upper = np.tril(h) + np.triu(np.full((6, 6), np.nan), 1), np.triu(h) + np.tril(np.full((6, 6), np.nan), -1)

@@ -10,6 +10,7 @@ use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::prelude::Reborrow;
 use faer::{MatRef, Par, c64};
 
+use crate::balance::Balance;
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
@@ -89,11 +90,11 @@ fn hermitian_values<T: Element<Re = f64>>(mut matrix: Scratch<T>, par: Par) -> R
 }
 
 /// Eigenvalues and eigenvectors of any square matrix, as complex numbers.
-pub trait General: Element {
-    type Complex: Element<Re = <Self as Element>::Re>;
+pub trait General: Element<Re = f64> {
+    type Complex: Element<Re = f64>;
 
     /// Eigenvalues, and eigenvectors as columns if they are wanted.
-    fn decompose(matrix: MatRef<'_, Self>, vectors: bool, par: Par) -> Result<Found<Self::Complex>, Failure>;
+    fn decompose(matrix: &Scratch<Self>, vectors: bool, par: Par) -> Result<Found<Self::Complex>, Failure>;
 }
 
 /// Eigenvalues, and vectors where they were asked for.
@@ -115,11 +116,14 @@ pub unsafe fn general<T: General>(items: &[Item<'_>], par: Par) -> Result<(), Fa
     if !all_finite(matrix) {
         return Err(Failure::NoConvergence);
     }
-    let found = T::decompose(matrix, items.len() > 2, par)?;
+    let mut balanced = Scratch::copy_of(matrix)?;
+    let balance = Balance::of(&mut balanced)?;
+    let found = T::decompose(&balanced, items.len() > 2, par)?;
     for (at, value) in found.values.iter().enumerate() {
         values[(at, 0)] = *value;
     }
     if let Some(mut vectors) = found.vectors {
+        balance.undo(&mut vectors);
         normalise(&mut vectors);
         // SAFETY: the caller's promise.
         unsafe { items[2].matrix_mut::<T::Complex>() }.copy_from(vectors.as_ref());
@@ -156,9 +160,8 @@ macro_rules! real {
         impl General for $t {
             type Complex = $c;
 
-            fn decompose(matrix: MatRef<'_, $t>, vectors: bool, par: Par) -> Result<Found<$c>, Failure> {
-                let n = matrix.nrows();
-                let matrix = Scratch::copy_of(matrix)?;
+            fn decompose(matrix: &Scratch<$t>, vectors: bool, par: Par) -> Result<Found<$c>, Failure> {
+                let n = matrix.as_ref().nrows();
                 let (mut re, mut im) = (zeros::<$t>(n)?, zeros::<$t>(n)?);
                 let mut columns = if vectors { Some(Scratch::<$t>::zeros(n, n)?) } else { None };
                 let needed = evd_scratch::<$t>(n, ComputeEigenvectors::No, wanted(vectors), par, Default::default());
@@ -184,9 +187,8 @@ macro_rules! complex {
         impl General for $c {
             type Complex = $c;
 
-            fn decompose(matrix: MatRef<'_, $c>, vectors: bool, par: Par) -> Result<Found<$c>, Failure> {
-                let n = matrix.nrows();
-                let matrix = Scratch::copy_of(matrix)?;
+            fn decompose(matrix: &Scratch<$c>, vectors: bool, par: Par) -> Result<Found<$c>, Failure> {
+                let n = matrix.as_ref().nrows();
                 let mut values = zeros::<$c>(n)?;
                 let mut columns = if vectors { Some(Scratch::<$c>::zeros(n, n)?) } else { None };
                 let needed = evd_scratch::<$c>(n, ComputeEigenvectors::No, wanted(vectors), par, Default::default());

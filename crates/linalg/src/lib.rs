@@ -3,6 +3,7 @@
 //! A [`Routine`] is what NumPy calls a generalised ufunc: it has a signature in named lengths, and is called with stacks of matrices.
 //! Nothing here knows Python, devices or lazy arrays: operands are places in memory with shapes and strides.
 
+mod balance;
 mod cholesky;
 mod eigen;
 mod element;

@@ -24,9 +24,6 @@ PAGE = DOCS / "names.md"
 MADE_WITH = "2.4"
 """The NumPy whose signatures the page compares with."""
 
-PENDING = ("einsum", "einsum_path", "fft", "linalg", "random")
-"""Names that may be missing without a reason."""
-
 RECORDED, AT_ONCE, ON_HOST, TOLD, NUMPYS = "recorded", "at once", "on the host", "no elements", "NumPy's own"
 DEVICES = {RECORDED: "all", AT_ONCE: "CPU", ON_HOST: "—", TOLD: "—", NUMPYS: "—"}
 
