@@ -126,6 +126,7 @@ fn folder_of(config: &Path, names: &str) -> Result<PathBuf, String> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo says no OUT_DIR")?).join("trimmed");
     std::fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     for name in names.split_whitespace() {
+        println!("cargo:rerun-if-changed={}", folder.join(name).display());
         let status = Command::new(&objcopy)
             .args(["--remove-section=.eh_frame", "--remove-section=.rela.eh_frame"])
             .args([folder.join(name), out.join(name)])

@@ -173,6 +173,53 @@ def test_hermitian_matrices_of_all_kinds() -> None:
                 assert np.abs(weft.asnumpy(found) - wanted).max() <= 1e-13 * size * n
 
 
+def test_singular_matrices_have_determinants() -> None:
+    for n in range(1, 30):
+        without_row, of_one_rank = _matrix((n, n), np.float64), np.outer(np.arange(n), np.ones(n))
+        without_row[n // 2] = 0
+        for a in (np.zeros((n, n)), without_row, without_row.T, of_one_rank, np.triu(np.ones((n, n)), 1)):
+            for dtype in FLOATS:
+                found, (sign, size) = (f(weft.asarray(a.astype(dtype))) for f in (weft.linalg.det, weft.linalg.slogdet))
+                assert abs(complex(found)) < 1e-9 * n and (complex(sign) == 0) == (float(size) == -np.inf)
+    check("xp.linalg.slogdet(a)", a=np.array([[np.inf, 1.0], [2.0, 3.0]]))
+
+
+def test_sizes_at_the_ends_of_the_range() -> None:
+    for n in (2, 5, 40, 140):
+        for dtype in (np.float64, np.complex128):
+            a = _matrix((n, n), dtype)
+            h = a + _turned(a)
+            for scale in (1e-305, 1e-200, 1e160, 1e300):
+                for name, b in (("svdvals", a), ("eigvalsh", h), ("eigvals", a)):
+                    found, wanted = (weft.asnumpy(getattr(weft.linalg, name)(weft.asarray(x))) for x in (b * scale, b))
+                    found, wanted = np.sort(np.abs(found) / scale), np.sort(np.abs(wanted))
+                    assert np.allclose(found, wanted, rtol=1e-9, atol=1e-9 * wanted.max()), (name, n, scale)
+
+
+def test_least_squares_are_computed_in_double_precision() -> None:
+    a = np.vander(np.linspace(0.1, 1, 10)).astype(np.float32)
+    b = np.arange(10.0, dtype=np.float32)
+    found, wanted = weft.asnumpy(weft.linalg.lstsq(weft.asarray(a), weft.asarray(b))[0]), np.linalg.lstsq(a, b)[0]
+    assert np.allclose(found, wanted, rtol=1e-4)
+    for diagonal, rcond in (([1, 1e-3, 3e-8], None), ([1, 1e-17], 0), ([1, 1e-17], -1), ([1, 1e-3], 0.1)):
+        a = np.diag(diagonal).astype(np.float32 if rcond is None else np.float64)
+        b = np.ones(len(diagonal), a.dtype)
+        assert int(weft.linalg.lstsq(weft.asarray(a), weft.asarray(b), rcond)[2]) == int(np.linalg.lstsq(a, b, rcond)[2])
+
+
+def test_what_is_no_number() -> None:
+    for wrong in (np.nan, np.inf):
+        for a in (np.array([[wrong, 1.0], [1.0, 2.0]]), np.array([[1.0, wrong], [1.0, 2.0]])):
+            for mode in ("reduced", "complete", "r"):
+                found = weft.linalg.qr(weft.asarray(a), mode)
+                parts = [found] if mode == "r" else list(found)
+                assert np.isnan(weft.asnumpy(parts[-1])[:, 1]).all()
+            check("xp.linalg.det(a) * 0", a=a)
+    # Vectors that would be no numbers are refused.
+    with pytest.raises(np.linalg.LinAlgError):
+        weft.linalg.eig(weft.asarray(np.diag(np.full(40, 0.5)) + np.diag(np.full(39, 0.5), 1)))
+
+
 def test_one_triangle_alone_is_read() -> None:
     h = _positive((6, 6), np.complex128)
     lower, upper = np.tril(h) + np.triu(np.full((6, 6), np.nan), 1), np.triu(h) + np.tril(np.full((6, 6), np.nan), -1)
@@ -353,6 +400,12 @@ def test_in_a_captured_graph() -> None:
     def solved(a: Any, b: Any) -> Any:
         return weft.linalg.solve(a, b) + weft.linalg.det(a)
 
+    @weft.compile
+    def conditions(a: Any) -> Any:
+        return weft.linalg.cond(a, 1)
+
+    for a in (np.eye(3), _regular((3, 3), np.float64), np.zeros((3, 3)), np.zeros((3, 3))):
+        assert difference(np.linalg.cond(a, 1), conditions(weft.asarray(a)), exact=False) is None
     for seed in range(4):
         a, b = _regular((5, 5), np.float64, seed), _matrix((5, 2), np.float64, seed)
         _near(solved(weft.asarray(a), weft.asarray(b)), np.linalg.solve(a, b) + np.linalg.det(a))

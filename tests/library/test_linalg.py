@@ -203,6 +203,49 @@ def test_products_of_every_size(dtype: Any) -> None:
     assert mixed.dtype == np.float64 and np.allclose(mixed, _matrix((20, 20), np.float32) @ _matrix((20, 20), np.float64, 1))
 
 
+def test_fields_of_records() -> None:
+    """Elements that lie a part of one apart are no matrix that the routine knows."""
+
+    @weft.njit
+    def product(a: Any) -> Any:
+        return a @ a
+
+    for kinds in ([("z", np.complex128), ("y", np.float64)], [("z", np.complex64), ("y", np.float32)]):
+        records = np.zeros((20, 20), kinds)
+        records["z"] = _matrix((20, 20), kinds[0][1])
+        records["y"] = 1e9
+        view = records["z"]
+        assert np.allclose(product(view), view.copy() @ view.copy(), rtol=1e-4)
+
+
+def test_edges_of_what_is_made_of_them() -> None:
+    def power(a: Any) -> Any:
+        return np.linalg.matrix_power(a, 1), np.linalg.matrix_power(a, 4)
+
+    def cond(a: Any) -> Any:
+        return np.linalg.cond(a)
+
+    def det(a: Any) -> Any:
+        return np.linalg.det(a)
+
+    with np.errstate(all="ignore"):
+        both(power, np.array([[np.inf, 1.0], [1.0, 1.0]]))
+        both(cond, np.zeros((2, 2)))
+    for n in (1, 2, 3, 10):
+        both(det, np.zeros((n, n)))
+        both(det, np.ones((n, n)))
+
+    @weft.njit
+    def least_squares(a: Any, b: Any) -> Any:
+        return np.linalg.lstsq(a, b)
+
+    for diagonal in ([1, 1e-3, 3e-8], [1, 1e-3, 3e-16]):
+        for dtype in (np.float32, np.float64):
+            a = np.diag(diagonal).astype(dtype)
+            found, wanted = least_squares(a, np.ones(3, dtype)), np.linalg.lstsq(a, np.ones(3, dtype))
+            assert found[2] == wanted[2] and found[0].dtype == wanted[0].dtype == dtype
+
+
 def test_products_in_loops_and_threads() -> None:
     @weft.njit(parallel=True)
     def each(a: Any, out: Any) -> None:

@@ -36,6 +36,7 @@ macro_rules! routines {
     };
 }
 
+// Compiled code that is kept names them by number: new ones come last.
 routines! {
     Matmul "matmul" 2 1,
     CholeskyLower "cholesky_lower" 1 1,

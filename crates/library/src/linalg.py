@@ -22,7 +22,7 @@ def _check(outcome):
     if outcome == _NO_MEMORY:
         raise MemoryError("there is no memory for what linear algebra computes on the way")
     if outcome == _ABSENT:
-        raise ValueError("linear algebra is not run with debug=True")
+        raise ValueError("there is no linear algebra here: with debug=True functions run without it")
     if outcome != 0:
         raise LinAlgError("the iteration did not converge, or there are infinities or NaN in the matrix")
 
@@ -195,9 +195,9 @@ def eigh(a, UPLO: Static = "L"):
     _square(matrix)
     values = np.empty((matrix.shape[0],), np.float64)
     vectors = np.empty(matrix.shape, matrix.dtype)
-    if UPLO == "L":
+    if UPLO == "L" or UPLO == "l":
         _check(routine("eigh_lower", matrix, values, vectors))
-    elif UPLO == "U":
+    elif UPLO == "U" or UPLO == "u":
         _check(routine("eigh_upper", matrix, values, vectors))
     else:
         refuse("UPLO argument must be 'L' or 'U'")
@@ -213,9 +213,9 @@ def eigvalsh(a, UPLO: Static = "L"):
     matrix = _wide(a)
     _square(matrix)
     values = np.empty((matrix.shape[0],), np.float64)
-    if UPLO == "L":
+    if UPLO == "L" or UPLO == "l":
         _check(routine("eigvalsh_lower", matrix, values))
-    elif UPLO == "U":
+    elif UPLO == "U" or UPLO == "u":
         _check(routine("eigvalsh_upper", matrix, values))
     else:
         refuse("UPLO argument must be 'L' or 'U'")
@@ -316,10 +316,11 @@ def cond(x, p: Static = None):
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p == 2 or p == -2:
         values = svd(x, compute_uv=False)
-        if p == -2:
-            return values[-1] / values[0]
-        return values[0] / values[-1]
-    return norm(x, p) * norm(inv(x), p)
+        found = values[-1] / values[0] if p == -2 else values[0] / values[-1]
+    else:
+        found = norm(x, p) * norm(inv(x), p)
+    # What is unknown of a matrix of numbers is infinite.
+    return np.inf if np.isnan(found) and not np.any(np.isnan(x)) else found
 
 
 def matrix_rank(A, tol=None):
@@ -352,7 +353,7 @@ def pinv(a, rcond=1e-15):
     return (right.T @ scaled.T).astype(float_type(a.dtype))
 
 
-def lstsq(a, b, rcond=-1.0):
+def lstsq(a, b, rcond=None):
     """The smallest x for which |b - a x| is smallest, the sums of squares of what is left for each right-hand side (empty unless the matrix has
     full rank and more rows than columns), the rank, and the singular values, of which those up to `rcond` times the largest count as zero.
 
@@ -366,12 +367,16 @@ def lstsq(a, b, rcond=-1.0):
     m, n = matrix.shape
     if right.shape[0] != m:
         raise LinAlgError("Incompatible dimensions")
-    dtype = np.result_type(float_type(a.dtype), float_type(b.dtype))
+    result = np.result_type(float_type(a.dtype), float_type(b.dtype))
+    dtype = np.result_type(float_type(a.dtype), float_type(b.dtype), np.float64)
     columns = right.astype(dtype)
     if right.ndim == 1:
         columns = columns.reshape((m, 1))
     left, values, rows = svd(matrix.astype(dtype), full_matrices=False)
-    limit = np.max(values, initial=0) * (rcond if rcond >= 0 else _epsilon(values))
+    factor = max(m, n) * 2.0**-52
+    if rcond is not None:
+        factor = rcond if 0 < rcond < 1 else 2.0**-52
+    limit = np.max(values, initial=0) * factor
     parts = np.conj(left.T) @ columns
     rank = 0
     for i in range(len(values)):
@@ -383,9 +388,10 @@ def lstsq(a, b, rcond=-1.0):
     x = np.conj(rows.T) @ parts
     rest = np.sum(np.abs(columns - matrix.astype(dtype) @ x) ** 2, axis=0)
     residuals = rest if m > n and rank == n else rest[:0]
+    real = np.empty(0, result).real.dtype
     if right.ndim == 1:
-        return x.reshape((n,)), residuals, rank, values
-    return x, residuals, rank, values
+        return x.reshape((n,)).astype(result), residuals.astype(real), rank, values.astype(real)
+    return x.astype(result), residuals.astype(real), rank, values.astype(real)
 
 
 def matrix_power(a, n):
@@ -399,17 +405,22 @@ def matrix_power(a, n):
     if base.ndim != 2:
         refuse("matrix_power takes a matrix here")
     _square(base)
-    found = np.eye(base.shape[0], dtype=base.dtype)
+    if n == 0:
+        return np.eye(base.shape[0], dtype=base.dtype)
     power = n
     if n < 0:
         if base.dtype.kind not in "fc":
             raise ValueError("negative powers are those of matrices of floats: convert it before")
         base = inv(base)
         power = -n
+    while power % 2 == 0:
+        base = base @ base
+        power //= 2
+    found = base
+    power //= 2
     while power > 0:
+        base = base @ base
         if power % 2 == 1:
             found = found @ base
         power //= 2
-        if power > 0:
-            base = base @ base
     return found

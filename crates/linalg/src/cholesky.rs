@@ -14,7 +14,7 @@ use crate::scratch::{Scratch, with_stack};
 ///
 /// # Safety
 /// As [`crate::run`] says: the matrix, and where the triangle is stored.
-pub unsafe fn lower<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn lower<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
     let found = factored(Scratch::lower_of(matrix)?, par)?;
@@ -26,7 +26,7 @@ pub unsafe fn lower<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Fail
 ///
 /// # Safety
 /// As for [`lower`].
-pub unsafe fn upper<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn upper<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
     let found = factored(Scratch::turned_upper_of(matrix)?, par)?;
@@ -34,7 +34,7 @@ pub unsafe fn upper<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Fail
     Ok(())
 }
 
-fn factored<T: Element>(mut matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, Failure> {
+fn factored<T: Element<Re = f64>>(mut matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, Failure> {
     let n = matrix.as_ref().nrows();
     let needed = factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
     with_stack(needed, |stack| {
@@ -44,7 +44,7 @@ fn factored<T: Element>(mut matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, 
     let mut triangle = matrix.as_mut();
     for col in 0..n {
         // What is not a number compares as no pivot does.
-        if !triangle[(col, col)].parts().0.is_finite() {
+        if triangle[(col, col)].parts().0.is_nan() {
             return Err(Failure::NotPositiveDefinite);
         }
         for row in 0..col {

@@ -36,7 +36,7 @@ pub unsafe fn hermitian_upper<T: Element<Re = f64>>(items: &[Item<'_>], par: Par
     unsafe { hermitian(Scratch::<T>::turned_upper_of(items[0].matrix())?, &items[1..], par) }
 }
 
-unsafe fn hermitian<T: Element<Re = f64>>(matrix: Scratch<T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
+unsafe fn hermitian<T: Element<Re = f64>>(mut matrix: Scratch<T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
     let n = matrix.as_ref().nrows();
     if n == 0 {
         return Ok(());
@@ -44,11 +44,12 @@ unsafe fn hermitian<T: Element<Re = f64>>(matrix: Scratch<T>, out: &[Item<'_>], 
     if !all_finite(matrix.as_ref()) {
         return Err(Failure::NoConvergence);
     }
+    let scale = matrix.normalise();
     // SAFETY: the caller's promise.
     let mut stored = unsafe { out[0].matrix_mut::<f64>() };
     let Some(place) = out.get(1) else {
         for (at, value) in hermitian_values(matrix, par)?.into_iter().enumerate() {
-            stored[(at, 0)] = value;
+            stored[(at, 0)] = value * scale;
         }
         return Ok(());
     };
@@ -61,7 +62,7 @@ unsafe fn hermitian<T: Element<Re = f64>>(matrix: Scratch<T>, out: &[Item<'_>], 
     })?
     .map_err(|_| Failure::NoConvergence)?;
     for (at, value) in values.iter().enumerate() {
-        stored[(at, 0)] = value.parts().0;
+        stored[(at, 0)] = value.parts().0 * scale;
     }
     // SAFETY: the caller's promise.
     unsafe { place.matrix_mut::<T>() }.copy_from(vectors.as_ref());
@@ -117,14 +118,19 @@ pub unsafe fn general<T: General>(items: &[Item<'_>], par: Par) -> Result<(), Fa
         return Err(Failure::NoConvergence);
     }
     let mut balanced = Scratch::copy_of(matrix)?;
+    let scale = balanced.normalise();
     let balance = Balance::of(&mut balanced)?;
     let found = T::decompose(&balanced, items.len() > 2, par)?;
     for (at, value) in found.values.iter().enumerate() {
-        values[(at, 0)] = *value;
+        values[(at, 0)] = if scale == 1.0 { *value } else { value.times(Element::of_real(scale)) };
     }
     if let Some(mut vectors) = found.vectors {
         balance.undo(&mut vectors);
         normalise(&mut vectors);
+        // Where many values are one, vectors are lost to divisions by zero: what is no number is no result.
+        if !all_finite(vectors.as_ref()) {
+            return Err(Failure::NoConvergence);
+        }
         // SAFETY: the caller's promise.
         unsafe { items[2].matrix_mut::<T::Complex>() }.copy_from(vectors.as_ref());
     }

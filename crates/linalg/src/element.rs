@@ -54,6 +54,8 @@ pub trait Element: ComplexField<Real = Self::Re> + Copy + Send + Sync + 'static 
     fn is_nought(self) -> bool;
     /// Whether its real part is below zero.
     fn is_negative(self) -> bool;
+    /// What of it lies on the unit circle; 1 or -1 of real numbers, 1 of what is no number.
+    fn sign(self) -> Self;
     /// Whether its size is more than the other's.
     fn is_larger(self, other: Self) -> bool;
     /// A small matrix's product, if there is a kernel for it; see `small`.
@@ -106,6 +108,9 @@ macro_rules! real {
             }
             fn is_negative(self) -> bool {
                 self < 0.0
+            }
+            fn sign(self) -> Self {
+                if self < 0.0 { -1.0 } else { 1.0 }
             }
             fn is_larger(self, other: Self) -> bool {
                 self.abs() > other.abs()
@@ -172,6 +177,9 @@ macro_rules! complex {
             }
             fn is_negative(self) -> bool {
                 self.re < 0.0
+            }
+            fn sign(self) -> Self {
+                self.over(Self::new(self.size(), 0.0))
             }
             fn is_larger(self, other: Self) -> bool {
                 self.size() > other.size()

@@ -42,8 +42,11 @@ impl<T: Element> Factors<T> {
     }
 
     fn regular(self) -> Result<Self, Failure> {
-        let is_singular = self.pivots().any(Element::is_nought);
-        if is_singular { Err(Failure::Singular) } else { Ok(self) }
+        if self.is_singular() { Err(Failure::Singular) } else { Ok(self) }
+    }
+
+    fn is_singular(&self) -> bool {
+        self.pivots().any(Element::is_nought)
     }
 
     fn permutation(&self) -> PermRef<'_, usize> {
@@ -98,6 +101,11 @@ pub unsafe fn det<T: Element<Re: Real>>(items: &[Item<'_>], par: Par) -> Result<
     let factors = Factors::of(Scratch::copy_of(matrix)?, par)?;
     let one = T::one_impl();
     let first = if factors.swaps % 2 == 1 { T::zero_impl().minus(one) } else { one };
+    // What comes behind a pivot of zero was divided by it.
+    if factors.is_singular() {
+        out[(0, 0)] = T::zero_impl();
+        return Ok(());
+    }
     let mut found = factors.pivots().fold(first, T::times);
     if !found.is_finite() || found.is_nought() {
         // Parts of the product may overflow where the whole does not.
@@ -139,7 +147,7 @@ fn in_parts<T: Element<Re: Real>>(factors: &Factors<T>) -> (T, <T as Element>::R
             return (T::zero_impl(), <<T as Element>::Re as Real>::MINUS_INFINITY);
         }
         let size = pivot.size();
-        sign = sign.times(pivot.over(T::of_real(size)));
+        sign = sign.times(pivot.sign());
         logarithm = logarithm.plus(Real::ln(size));
     }
     (sign, logarithm)

@@ -67,6 +67,11 @@ pub unsafe fn both<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failu
     let factors = Factors::of(matrix, par)?;
     columns.copy_from(factors.rotation(columns.ncols(), par)?.as_ref());
     factors.store_triangle(triangle.rb_mut());
+    if let Some(first) = first_unknown(matrix) {
+        columns.fill(nan());
+        spread_nan(triangle, first);
+        return Ok(());
+    }
     for at in 0..triangle.nrows().min(triangle.ncols()) {
         let turn = turn_of(triangle[(at, at)]);
         turn_row(triangle.rb_mut(), at, turn);
@@ -85,11 +90,32 @@ pub unsafe fn triangle<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), F
     // SAFETY: the caller's promise.
     let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
     Factors::of(matrix, par)?.store_triangle(out.rb_mut());
+    if let Some(first) = first_unknown(matrix) {
+        spread_nan(out, first);
+        return Ok(());
+    }
     for at in 0..out.nrows().min(out.ncols()) {
         let turn = turn_of(out[(at, at)]);
         turn_row(out.rb_mut(), at, turn);
     }
     Ok(())
+}
+
+/// The first column that has an infinity or NaN: from there on nothing is known.
+fn first_unknown<T: Element>(matrix: MatRef<'_, T>) -> Option<usize> {
+    (0..matrix.ncols()).find(|&col| (0..matrix.nrows()).any(|row| !Element::is_finite(matrix[(row, col)])))
+}
+
+fn nan<T: Element>() -> T {
+    T::zero_impl().over(T::zero_impl())
+}
+
+fn spread_nan<T: Element>(mut triangle: MatMut<'_, T>, first: usize) {
+    for col in first..triangle.ncols() {
+        for row in 0..triangle.nrows().min(col + 1) {
+            triangle[(row, col)] = nan();
+        }
+    }
 }
 
 /// What makes a diagonal element real, as all of LAPACK's are.
@@ -122,6 +148,17 @@ pub unsafe fn raw<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failur
     let (matrix, mut out, mut scales) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[2].matrix_mut::<T>()) };
     let factors = Factors::of(matrix, par)?;
     out.copy_from(factors.both.as_ref().transpose());
+    if let Some(first) = first_unknown(matrix) {
+        for row in first..out.nrows() {
+            for col in 0..out.ncols() {
+                out[(row, col)] = nan();
+            }
+        }
+        for at in first.min(scales.nrows())..scales.nrows() {
+            scales[(at, 0)] = nan();
+        }
+        return Ok(());
+    }
     let blocks = factors.scales.as_ref();
     for at in 0..scales.nrows() {
         scales[(at, 0)] = T::one_impl().over(blocks[(at % blocks.nrows(), at)]);

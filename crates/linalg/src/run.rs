@@ -29,8 +29,8 @@ pub trait Threads: Sync {
     /// Does the work for all of so many units, some at a time, on all threads; false of it ends that.
     fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync));
 
-    /// Does the work on a thread of a rayon pool of that many threads.
-    fn inside(&self, work: &mut (dyn FnMut() + Send));
+    /// Does the work on a thread of a rayon pool, and tells it of how many threads that is; 1 if there is no pool.
+    fn inside(&self, work: &mut (dyn FnMut(usize) + Send));
 }
 
 /// The calling thread and no other.
@@ -46,8 +46,8 @@ impl Threads for Alone {
         work(0..units);
     }
 
-    fn inside(&self, work: &mut (dyn FnMut() + Send)) {
-        work();
+    fn inside(&self, work: &mut (dyn FnMut(usize) + Send)) {
+        work(1);
     }
 }
 
@@ -77,6 +77,14 @@ impl Call<'_> {
         places.into_iter().try_for_each(|place| self.one(place, par))
     }
 
+    /// How often the elements of the first matrix are used at least: a system is eliminated, however few its right-hand sides are.
+    fn least(&self) -> f64 {
+        match self.routine.name {
+            "solve" => self.operands[0].shape.last().map_or(1.0, |&length| length as f64),
+            _ => 1.0,
+        }
+    }
+
     /// The multiplications of one matrix, about.
     fn work(&self) -> f64 {
         let lengths = self.routine.inputs.iter().zip(self.operands).flat_map(|(form, operand)| {
@@ -90,7 +98,7 @@ impl Call<'_> {
         }
         match self.routine.inputs.len() {
             1 => product * largest,
-            _ => product * self.operands[1].shape.last().map_or(1.0, |&length| length as f64),
+            _ => product * self.operands[1].shape.last().map_or(1.0, |&length| length as f64).max(self.least()),
         }
     }
 }
@@ -122,11 +130,14 @@ pub unsafe fn run(routine: &Routine, dtype: Dtype, operands: &[Operand], stack: 
     if count > 1 && places > 1 && (work < WORTH_SPLITTING || places >= 4 * count as u64) {
         return shared(&call, places, threads);
     }
-    let Some(several) = NonZero::new(count).filter(|count| count.get() > 1 && work >= WORTH_SPLITTING) else {
+    if count < 2 || work < WORTH_SPLITTING {
         return call.some(0..places, Par::Seq);
-    };
+    }
     let mut result = Ok(());
-    threads.inside(&mut || result = call.some(0..places, Par::Rayon(several)));
+    threads.inside(&mut |count| {
+        let several = NonZero::new(count).filter(|count| count.get() > 1);
+        result = call.some(0..places, several.map_or(Par::Seq, Par::Rayon));
+    });
     result
 }
 

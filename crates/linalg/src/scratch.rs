@@ -77,6 +77,28 @@ impl<T: Element> Scratch<T> {
     }
 }
 
+impl<T: Element<Re = f64>> Scratch<T> {
+    /// Scales the matrix by a power of two, so that neither squares nor sums of its elements leave the range of numbers; what results are to be
+    /// scaled by is given back, 1 for nearly all. Its elements are finite.
+    pub fn normalise(&mut self) -> f64 {
+        const SAFE: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+        let largest = self.memory.iter().fold(0.0_f64, |most, x| {
+            let (re, im) = x.parts();
+            most.max(re.abs()).max(im.abs())
+        });
+        if largest == 0.0 || SAFE.contains(&largest) {
+            return 1.0;
+        }
+        // A power of two itself would have no inverse at the ends of the range: two steps, each of which has one.
+        let half = (largest.log2() / 2.0).floor().exp2();
+        let down = T::of_real(1.0 / half);
+        for x in &mut self.memory {
+            *x = x.times(down).times(down);
+        }
+        half * half
+    }
+}
+
 /// So many zeros.
 pub fn zeros<T: Element>(count: usize) -> Result<Vec<T>, Failure> {
     let mut memory = Vec::new();

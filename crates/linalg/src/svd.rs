@@ -15,7 +15,7 @@ use crate::scratch::{Scratch, with_stack, zeros};
 ///
 /// # Safety
 /// As [`crate::run`] says: the matrix, and where the three are stored.
-pub unsafe fn all<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn all<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut left, mut right) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[3].matrix_mut::<T>()) };
     let mut lefts = Scratch::zeros(left.nrows(), left.ncols())?;
@@ -32,7 +32,7 @@ pub unsafe fn all<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failur
 ///
 /// # Safety
 /// As for [`all`].
-pub unsafe fn values<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn values<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let matrix = unsafe { items[0].matrix::<T>() };
     let values = decomposed(matrix, None, par)?;
@@ -43,7 +43,7 @@ pub unsafe fn values<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Fai
 
 /// # Safety
 /// The memory is that of real numbers, as many as there are values.
-unsafe fn store<T: Element>(values: &[T], item: &Item<'_>) {
+unsafe fn store<T: Element<Re = f64>>(values: &[T], item: &Item<'_>) {
     // SAFETY: the caller's promise.
     let mut out = unsafe { item.matrix_mut::<<T as Element>::Re>() };
     for (at, value) in values.iter().enumerate() {
@@ -56,12 +56,13 @@ const DIVIDED: usize = 48;
 
 type Vectors<'a, T> = (&'a mut Scratch<T>, &'a mut Scratch<T>);
 
-fn decomposed<T: Element>(matrix: MatRef<'_, T>, vectors: Option<Vectors<'_, T>>, par: Par) -> Result<Vec<T>, Failure> {
+fn decomposed<T: Element<Re = f64>>(matrix: MatRef<'_, T>, vectors: Option<Vectors<'_, T>>, par: Par) -> Result<Vec<T>, Failure> {
     let (m, n) = matrix.shape();
     if !all_finite(matrix) {
         return Err(Failure::NoConvergence);
     }
-    let matrix = Scratch::copy_of(matrix)?;
+    let mut matrix = Scratch::copy_of(matrix)?;
+    let scale = matrix.normalise();
     let mut values = zeros(m.min(n))?;
     let (left, right) = match vectors {
         Some((left, right)) => (Some(left.as_mut()), Some(right.as_mut())),
@@ -80,6 +81,10 @@ fn decomposed<T: Element>(matrix: MatRef<'_, T>, vectors: Option<Vectors<'_, T>>
     let needed = svd_scratch::<T>(m, n, compute, compute, par, params);
     let stored = DiagMut::from_slice_mut(&mut values);
     with_stack(needed, |stack| svd(matrix.as_ref(), stored, left, right, par, stack, params))?.map_err(|_| Failure::NoConvergence)?;
+    if scale != 1.0 {
+        let scale = T::of_real(scale);
+        values.iter_mut().for_each(|value| *value = value.times(scale));
+    }
     Ok(values)
 }
 

@@ -22,11 +22,23 @@ def call(name: str, *arrays: ndarray) -> Any:
 
     It is computed in double precision, as in NumPy, and rounded to the arrays' own.
     """
-    found = _compiled.on_hosts(functools.partial(_called, name), *arrays, like=functools.partial(_shaped, name))
+    found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=functools.partial(_shaped, name))
     return found[0] if len(found) == 1 else found
 
 
-def _called(name: str, *arrays: np.ndarray, run: bool = True) -> tuple[np.ndarray, ...]:
+def called(name: str, *arrays: np.ndarray, run: bool = True) -> tuple[np.ndarray, ...]:
+    """The same for NumPy arrays, with NumPy's words."""
+    try:
+        return _in_double(name, arrays, run)
+    except LinAlgError as error:
+        if name.startswith("svd"):
+            raise LinAlgError("SVD did not converge") from error
+        if name in ("eig", "eigvals") and not np.isfinite(arrays[0]).all():
+            raise LinAlgError("Array must not contain infs or NaNs") from error
+        raise
+
+
+def _in_double(name: str, arrays: tuple[np.ndarray, ...], run: bool) -> tuple[np.ndarray, ...]:
     if arrays[0].dtype.char not in "fF":
         return _linalg(name, *arrays, run=run)
     wide = np.float64 if arrays[0].dtype.char == "f" else np.complex128
@@ -35,7 +47,7 @@ def _called(name: str, *arrays: np.ndarray, run: bool = True) -> tuple[np.ndarra
 
 
 def _shaped(name: str, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    return _called(name, *arrays, run=False)
+    return called(name, *arrays, run=False)
 
 
 def common(*given: Any) -> list[ndarray]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _reshape, ndarray
+from weft.arrays import _compiled
 from weft.arrays._common import array_of, axis_of, flat, real_dtype, select, u, with_ones
 from weft.arrays.reductions import any as any_of
 from weft.arrays.reductions import count_nonzero
@@ -16,7 +17,7 @@ from weft.arrays.reductions import min as min_of
 from weft.arrays.reductions import sum as sum_of
 from weft.arrays.shapes import moveaxis, permute_dims
 
-from ._routines import LinAlgError, call, inexact, square
+from ._routines import LinAlgError, called, inexact, square
 from .decompositions import svd
 
 
@@ -178,12 +179,15 @@ def cond(x: Any, p: Any = None) -> ndarray:
 
 def _inverse_or_nan(a: ndarray) -> ndarray:
     """Inverses, NaN for matrices that have none."""
-    try:
-        return call("inv", a)
-    except LinAlgError:
-        if a.ndim == 2:
-            return _cast(u("multiply", a, np.nan), a.dtype)
-    stack = _reshape(a, (a.size // a.shape[-1] ** 2, *a.shape[-2:]))
-    from weft.arrays.joining import stack as stacked
+    return _compiled.on_hosts(_inverses, a)
 
-    return _reshape(stacked([_inverse_or_nan(stack[i]) for i in range(stack.shape[0])]), a.shape)
+
+def _inverses(a: np.ndarray) -> np.ndarray:
+    stack = a.reshape(-1, *a.shape[-2:])
+    found = np.full(stack.shape, np.nan, a.dtype)
+    for at in range(len(stack)):
+        try:
+            found[at] = called("inv", stack[at])[0]
+        except LinAlgError:
+            continue
+    return found.reshape(a.shape)

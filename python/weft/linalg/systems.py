@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._weft import _cast, _reshape, ndarray
-from weft.arrays._common import array_of, filled, select, u
+from weft.arrays._common import array_of, filled, real_dtype, select, u
 from weft.arrays.products import matmul
 from weft.arrays.reductions import count_nonzero
 from weft.arrays.reductions import max as max_of
@@ -115,7 +115,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ndarray, ndarray, ndarray,
     """The smallest x for which |b - a x| is smallest; the sums of squares of what is left, for each right-hand side, empty unless the
     matrix has full rank and more rows than columns; the rank; the singular values.
 
-    `a` is (m, n), `b` (m,) or (m, k). Singular values up to `rcond` times the largest count as zero: the larger of m and n times the
+    `a` is (m, n), `b` (m,) or (m, k). Singular values up to `rcond` times the largest count as zero: the larger of m and n times
     dtype's epsilon if nothing is said, the epsilon itself for -1. By singular values, behind a QR decomposition of what is tall.
 
     >>> x, residuals, rank, s = weft.linalg.lstsq(weft.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), weft.asarray([1.0, 3.0, 5.0]))
@@ -127,21 +127,28 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ndarray, ndarray, ndarray,
         if x.ndim != 2:
             raise LinAlgError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
     a, b = common(a, b)
+    dtype = a.dtype
+    wide = np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+    a, b = _cast(a, wide), _cast(b, wide)
     (m, n), is_vector = a.shape, b.ndim == 1
     sides = b[:, None] if is_vector else b
     if m != sides.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     if rcond is None:
-        rcond = float(np.finfo(a.dtype).eps) * max(m, n)
-    elif rcond == -1 or rcond < 0:
-        rcond = float(np.finfo(a.dtype).eps)
+        rcond = _EPSILON * max(m, n)
+    elif not 0 < rcond < 1:
+        rcond = _EPSILON
     x, rank, values = _least_squares(a, sides, rcond)
     left = filled((0,), 0, values.dtype, a)
     if m > n and int(rank) == n:
         rest = u("absolute", u("subtract", sides, matmul(a, x)))
         left = sum_of(u("multiply", rest, rest), axis=0)
-    return x[:, 0] if is_vector else x, left, rank, values
+    real = real_dtype(dtype)
+    return _cast(x[:, 0] if is_vector else x, dtype), _cast(left, real), rank, _cast(values, real)
 
+
+# Everything is computed in double precision.
+_EPSILON = float(np.finfo(np.float64).eps)
 
 # A matrix this many times taller than wide is worth a QR decomposition before its singular values are looked for.
 _TALL = 1.6

@@ -100,7 +100,7 @@ def place() -> Path:
 def unpacked(folder: Path) -> list[Path]:
     """Copies the tests out of their package, so that importing one does not import NumPy's; the files that are run, long ones first."""
     shutil.copy(place() / "conftest.py", folder)
-    for part in ("core", "lib", "fft", "polynomial"):
+    for part in ("core", "lib", "fft", "linalg", "polynomial"):
         shutil.copytree(place() / {"core": "_core"}.get(part, part) / "tests", folder / part, ignore=shutil.ignore_patterns("__*"))
     out = {f"{name}.py" for names in LEFT_OUT.values() for name in names.split()}
     found = [path for path in folder.glob("*/test_*.py") if path.name not in out]

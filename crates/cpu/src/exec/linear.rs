@@ -24,7 +24,7 @@ impl Threads for Crew {
         spread::share(units, work);
     }
 
-    fn inside(&self, work: &mut (dyn FnMut() + Send)) {
+    fn inside(&self, work: &mut (dyn FnMut(usize) + Send)) {
         // What its threads make and lock must be whole in a forked child.
         let _held = weft_forks::hold();
         pool::current().inside(work);
@@ -67,10 +67,18 @@ pub unsafe extern "C" fn weft_routine(
     let Some(found) = weft_linalg::Routine::find(routine.name()) else {
         return Outcome::Absent as i64;
     };
+    // A record's field may lie between elements: it is no matrix of theirs.
+    if operands[..reads].iter().any(|operand| !is_regular(operand, dtype)) {
+        return Outcome::Absent as i64;
+    }
     let shapes: Vec<&[usize]> = operands[..reads].iter().map(|operand| operand.shape.as_slice()).collect();
     let Ok(shapes) = found.resolve(&shapes) else {
         return Outcome::Absent as i64;
     };
+    let fits = |(operand, shape): (&Operand, &Vec<usize>)| operand.shape == *shape;
+    if !operands[reads..].iter().zip(&shapes.outputs).all(fits) {
+        return Outcome::Absent as i64;
+    }
     // SAFETY: by contract.
     let done = unsafe { weft_linalg::run(found, dtype, &operands, &shapes.stack, if threads != 0 { &Crew } else { &Alone }) };
     let outcome = match done {
@@ -82,6 +90,12 @@ pub unsafe extern "C" fn weft_routine(
         Err(Failure::OutOfMemory) => Outcome::OutOfMemory,
     };
     outcome as i64
+}
+
+/// Whether every element lies a whole number of elements from the first one.
+fn is_regular(operand: &Operand, dtype: Dtype) -> bool {
+    let mut steps = operand.shape.iter().zip(&operand.strides);
+    steps.all(|(&length, &stride)| length <= 1 || stride.unsigned_abs() % dtype.size() == 0)
 }
 
 fn dtype_of(elem: Scalar) -> Option<Dtype> {

@@ -115,14 +115,15 @@ impl Pool {
     }
 
     /// Does work on a thread of a pool of all threads, while the calling one waits; on that one where there are no others.
-    pub fn inside(&self, work: &mut (dyn FnMut() + Send)) {
+    /// The work is told how many there are.
+    pub fn inside(&self, work: &mut (dyn FnMut(usize) + Send)) {
         let whole = match self.threads {
             1 => None,
             threads => self.whole.get_or_init(|| build(threads, "weft-whole")).as_ref(),
         };
         match whole {
-            Some(whole) => whole.install(work),
-            None => work(),
+            Some(whole) => whole.install(|| work(self.threads)),
+            None => work(1),
         }
     }
 
