@@ -122,7 +122,11 @@ pub unsafe fn general<T: General>(items: &[Item<'_>], par: Par) -> Result<(), Fa
     let balance = Balance::of(&mut balanced)?;
     let found = T::decompose(&balanced, items.len() > 2, par)?;
     for (at, value) in found.values.iter().enumerate() {
-        values[(at, 0)] = if scale == 1.0 { *value } else { value.times(Element::of_real(scale)) };
+        values[(at, 0)] = if scale == 1.0 {
+            *value
+        } else {
+            value.times(Element::of_real(scale))
+        };
     }
     if let Some(mut vectors) = found.vectors {
         balance.undo(&mut vectors);

@@ -21,8 +21,13 @@ const SMALL: usize = 128 * 128 * 128;
 /// As [`crate::run`] says: the two, and where their product is stored.
 pub unsafe fn matmul<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
-    let (a, b, out) = unsafe { (items[0].matrix::<T>(), items[1].matrix::<T>(), items[2].matrix_mut::<T>()) };
+    let (a, b, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix::<T>(), items[2].matrix_mut::<T>()) };
     let (m, k, n) = (a.nrows(), a.ncols(), b.ncols());
+    if m == 0 || k == 0 || n == 0 {
+        // There is nothing to point at.
+        out.fill(T::zero_impl());
+        return Ok(());
+    }
     let is_small = m.checked_mul(k).and_then(|mk| mk.checked_mul(n)).is_some_and(|work| work <= SMALL);
     if is_small && small(a, b, out.rb())? {
         return Ok(());

@@ -174,7 +174,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
     """
     from .reductions import sum as _sum
 
-    y = array_of(y)
+    y, given = array_of(y), axis
     axis = axis_of(axis, y.ndim)
     if x is None:
         steps = dx
@@ -184,9 +184,10 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
             steps = diff(x)
             steps = _reshape(steps, tuple(steps.size if i == axis else 1 for i in range(y.ndim)))
         else:
-            steps = diff(x, axis=axis - y.ndim if x.ndim != y.ndim else axis)
+            steps = diff(x, axis=given)
     both = u("add", _from(y, axis, 1, None), _from(y, axis, None, -1))
-    return _sum(u("true_divide", u("multiply", *operands(steps, both)), 2.0), axis)
+    # Where the distances have more axes than the points, a negative axis is counted from the last one.
+    return _sum(u("true_divide", u("multiply", *operands(steps, both)), 2.0), given)
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:

@@ -304,8 +304,11 @@ def sinc(x: Any) -> ndarray:
     >>> weft.sinc(weft.asarray([0.0, 0.5]))
     array([1.        , 0.63661977])
     """
-    y = u("multiply", array_of(x), np.pi)
-    y = select(u("equal", y, 0), 1e-20, y)
+    x = array_of(x)
+    # Near 0 the quotient is 1; 16-bit floats have no number as small as the others'.
+    least = 1e-4 if x.dtype.itemsize == 2 and is_inexact(x.dtype) else 1e-20
+    y = u("multiply", x, np.pi)
+    y = select(u("equal", y, 0), least, y)
     return u("true_divide", u("sin", y), y)
 
 

@@ -199,6 +199,10 @@ def checked_arrays(name: str, values: Sequence[Any], dtypes: Sequence[np.dtype],
     Elements are looked at. While a function is captured there are none: then it is looked when the graph runs.
     """
     none = ["contains NaNs" if np.ndim(_plain(x)) else "is NaN" for x in values]
+    for x, dtype in zip(values, dtypes):
+        given = getattr(_plain(x), "dtype", dtype)
+        if dtype.kind in "iu" and not np.can_cast(given, dtype, "safe"):
+            raise TypeError(f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'")
     arrays = [_array(x, dtype, device) for x, dtype in zip(values, dtypes)]
 
     def check(given: Sequence[ndarray]) -> None:

@@ -187,14 +187,16 @@ def _product(x: ndarray, y: ndarray, along: list[int]) -> ndarray:
 
 def _fast_length(n: int) -> int:
     """The least length from n on without prime factors above 5."""
-    while True:
-        rest = n
-        for prime in (2, 3, 5):
-            while rest % prime == 0:
-                rest //= prime
-        if rest == 1:
-            return n
-        n += 1
+    found = 1 << (n - 1).bit_length()
+    fives = 1
+    while fives < found:
+        odd = fives
+        while odd < found:
+            # The least power of two that makes it long enough.
+            found = min(found, odd << max(0, (-(-n // odd) - 1).bit_length()))
+            odd *= 3
+        fives *= 5
+    return found
 
 
 def _modes_along(full: ndarray, first: tuple[int, ...], second: tuple[int, ...], mode: str, along: list[int]) -> ndarray:

@@ -41,6 +41,9 @@ class Output:
 
     def cast(self, x: ndarray) -> ndarray:
         """A result as the dtype, as C casts it: floats lose what is behind the point."""
+        if self.dtype.kind == "b" and x.dtype.kind in "fc":
+            # What is below 1 has no whole part.
+            x = weft.trunc(x.real)
         return x.astype(self.dtype, copy=False)
 
     def rounded(self, x: ndarray) -> ndarray:

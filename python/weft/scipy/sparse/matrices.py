@@ -29,8 +29,31 @@ class spmatrix:
     def __init__(self, shape: tuple[int, int], data: ndarray) -> None:
         if data.dtype.name in ("float16", "bfloat16"):
             raise UnsupportedError(f"sparse matrices have no elements of {data.dtype.name}")
-        self.shape = shape
-        self.data = data
+        self._shape = shape
+        self._data = data
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return self._shape
+
+    @property
+    def data(self) -> ndarray:
+        """The elements that are stored, which others of the same number and dtype may replace."""
+        return self._data
+
+    @data.setter
+    def data(self, data: ndarray) -> None:
+        if not isinstance(data, ndarray) or data.shape != self._data.shape or data.dtype != self._data.dtype:
+            raise ValueError(f"data is a weft array of shape {self._data.shape} and dtype {self._data.dtype}, as many elements as before")
+        self._data = data
+
+    def __eq__(self, other: object) -> Any:
+        """Refused: the elements of sparse matrices are not compared."""
+        raise UnsupportedError("sparse matrices are not compared: compare those that todense() gives, or `data` and `indices`")
+
+    __ne__ = __eq__
+    __hash__ = object.__hash__
 
     # What each format has.
 
@@ -280,9 +303,9 @@ class _Rows(spmatrix):
             found = made.shape, csr.data, csr.indices, csr.indptr
         self._set(*found)
         if dtype is not None:
-            self.data = self.data.astype(dtype, copy=False)
+            self._data = self.data.astype(dtype, copy=False)
         if copy:
-            self.data = weft.copy(self.data)
+            self._data = weft.copy(self.data)
 
     _flipped = False
 
@@ -473,9 +496,9 @@ class coo_matrix(spmatrix):
             raise ValueError(f"inconsistent shapes: {shape} != {found}")
         self._set(found, *parts)
         if dtype is not None:
-            self.data = self.data.astype(dtype, copy=False)
+            self._data = self.data.astype(dtype, copy=False)
         if copy:
-            self.data = weft.copy(self.data)
+            self._data = weft.copy(self.data)
 
     @classmethod
     def _of(cls, shape: tuple[int, int], row: ndarray, column: ndarray, data: ndarray) -> coo_matrix:
