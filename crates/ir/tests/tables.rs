@@ -43,6 +43,7 @@ entry host @main(%0 odd: ((),), %1 n: i64, %2 x: view<f64, 1, C, global>, %3 z: 
   %29: view<f32, 1, C, const, ro> = const_array 0
   %30: bool = apart %2, %27
   %31: bool = out_of_stack
+  %32: i64 = routine matmul threads (%28, %28, %28)
   set $0 = %4
   if %8 {
     store %2[%1] = %4
@@ -50,7 +51,7 @@ entry host @main(%0 odd: ((),), %1 n: i64, %2 x: view<f64, 1, C, global>, %3 z: 
     store %3[%1?].re = %4
   }
   loop {
-    for %32 i: i64 = %1 to %1 step %1 {
+    for %33 i: i64 = %1 to %1 step %1 {
       if %8 {
         break
       }
@@ -61,7 +62,7 @@ entry host @main(%0 odd: ((),), %1 n: i64, %2 x: view<f64, 1, C, global>, %3 z: 
     }
     break
   }
-  parfor (%33: i64, %34: i64) in (%1, %1) reduce($0 add) parallel {
+  parfor (%34: i64, %35: i64) in (%1, %1) reduce($0 add) parallel {
     set $0 = %4
   }
   launch @points over (%1) with (%4) into ($0)
