@@ -49,6 +49,15 @@ def _epsilon(values):
     return 2.0**-52 if values.dtype == np.float64 else 2.0**-23
 
 
+def _of_square(name: Static, a):
+    """What a routine makes of a square matrix: another one."""
+    matrix = _wide(a)
+    _square(matrix)
+    out = np.empty(matrix.shape, matrix.dtype)
+    _check(routine(name, matrix, out))
+    return out.astype(float_type(a.dtype))
+
+
 def cholesky(a):
     """The lower triangle L of a Hermitian, positive definite matrix a = L Lᴴ; the upper triangle of `a` is not read.
 
@@ -56,11 +65,7 @@ def cholesky(a):
     array([[2., 0.],
            [1., 2.]])
     """
-    matrix = _wide(a)
-    _square(matrix)
-    out = np.empty(matrix.shape, matrix.dtype)
-    _check(routine("cholesky_lower", matrix, out))
-    return out.astype(float_type(a.dtype))
+    return _of_square("cholesky_lower", a)
 
 
 def solve(a, b):
@@ -92,11 +97,7 @@ def inv(a):
     array([[0.5 , 0.  ],
            [0.  , 0.25]])
     """
-    matrix = _wide(a)
-    _square(matrix)
-    out = np.empty(matrix.shape, matrix.dtype)
-    _check(routine("inv", matrix, out))
-    return out.astype(float_type(a.dtype))
+    return _of_square("inv", a)
 
 
 def det(a):

@@ -27,6 +27,12 @@ pub struct Item<'a> {
 }
 
 impl Operand {
+    /// Whether every element, of so many bytes, lies a whole number of elements from the first one. What does not is no operand.
+    pub fn is_regular(&self, item: usize) -> bool {
+        let mut steps = self.shape.iter().zip(&self.strides);
+        steps.all(|(&length, &stride)| length <= 1 || stride.unsigned_abs().is_multiple_of(item))
+    }
+
     /// The matrix at a place of the stack: the last `core` axes are its own, and those in front are broadcast to the stack's `shape`.
     pub fn at<'a>(&self, core: usize, shape: &[usize], place: u64) -> Item<'a> {
         let front = self.shape.len() - core;

@@ -37,13 +37,14 @@ pub fn linalg<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTuple>, ru
             .elem
             .and_then(dtype_of)
             .filter(|found| dtype.is_none_or(|known| known == *found));
-        let Some(found) = found.filter(|dtype| is_regular(&fields, *dtype)) else {
+        let stack = operand(&fields);
+        let Some(found) = found.filter(|dtype| fields.aligned && stack.is_regular(dtype.size())) else {
             return Err(PyTypeError::new_err(
                 "operands of linear algebra are aligned arrays of one dtype: float32, float64, complex64 or complex128",
             ));
         };
         dtype = Some(found);
-        operands.push(operand(&fields));
+        operands.push(stack);
     }
     let Some(dtype) = dtype else {
         return Err(PyTypeError::new_err(format!("{name} needs a matrix")));
@@ -82,15 +83,6 @@ fn operand(fields: &ArrayFields<'_>) -> Operand {
         shape: fields.shape.iter().map(|&length| length.unsigned_abs()).collect(),
         strides: fields.strides.to_vec(),
     }
-}
-
-/// Whether every element lies a whole number of elements from the first one.
-fn is_regular(fields: &ArrayFields<'_>, dtype: Dtype) -> bool {
-    let steps = fields.shape.iter().zip(fields.strides);
-    fields.aligned
-        && steps
-            .into_iter()
-            .all(|(&length, &stride)| length <= 1 || stride.unsigned_abs() % dtype.size() == 0)
 }
 
 fn dtype_of(scalar: Scalar) -> Option<Dtype> {

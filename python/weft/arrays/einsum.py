@@ -6,6 +6,7 @@ the other: as products of matrices where letters are summed over, else elementwi
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -260,15 +261,8 @@ def _as_stack(a: ndarray, term: str, stack: list[str], first: list[str], second:
     """An operand as a stack of matrices, whose rows and columns are several letters each."""
     order = [term.index(letter) for letter in (*stack, *first, *second)]
     lengths = dict(zip(term, a.shape))
-    rows, columns = (_product(lengths[letter] for letter in part) for part in (first, second))
+    rows, columns = (math.prod(lengths[letter] for letter in part) for part in (first, second))
     return _reshape(_permute(a, order), (*(lengths[letter] for letter in stack), rows, columns))
-
-
-def _product(lengths: Any) -> int:
-    found = 1
-    for n in lengths:
-        found *= n
-    return found
 
 
 def _elementwise(a: ndarray, left: str, b: ndarray, right: str) -> Term:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from typing import Any
@@ -98,7 +99,7 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
     """The same by the routine for floats."""
     if b.ndim == 2 and a.ndim > 2:
         # The rows of all matrices are those of one.
-        found = _native(_reshape(a, (_count(a.shape[:-1]), a.shape[-1])), b)
+        found = _native(_reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         return _reshape(found, (*a.shape[:-1], b.shape[-1]))
     return _compiled.on_hosts(_product, a, b)
 
@@ -111,12 +112,12 @@ def _compiled_product(a: ndarray, b: ndarray) -> ndarray:
     """The same by compiled code, for integers and truth values."""
     if b.ndim == 2 and a.ndim > 2:
         # The rows of all matrices are those of one.
-        found = _compiled_product(_reshape(a, (_count(a.shape[:-1]), a.shape[-1])), b)
+        found = _compiled_product(_reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         return _reshape(found, (*a.shape[:-1], b.shape[-1]))
     if a.ndim == b.ndim == 2:
         return _compiled.call("np.dot(a, b)", a=a, b=b)
     front = broadcast_shape(a.shape[:-2], b.shape[:-2])
-    count = _count(front)
+    count = math.prod(front)
     a, b = (_reshape(stretched(x, (*front, *x.shape[-2:])), (count, *x.shape[-2:])) for x in (a, b))
     found = _compiled.call(_EACH, a=a, b=b)
     return _reshape(found, (*front, a.shape[-2], b.shape[-1]))
@@ -127,13 +128,6 @@ _EACH = """    found = np.empty((a.shape[0], a.shape[1], b.shape[2]), a.dtype)
         found[i] = np.dot(a[i], b[i])
     return found
 """
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    found = 1
-    for n in shape:
-        found *= n
-    return found
 
 
 _MATMUL = "(n?,k),(k,m?)->(n?,m?)"
@@ -292,10 +286,10 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
         raise ValueError("shape-mismatch for sum")
     left = [i for i in range(a.ndim) if i not in first]
     right = [i for i in range(b.ndim) if i not in second]
-    inner_size = _count(tuple(a.shape[i] for i in first))
+    inner_size = math.prod(tuple(a.shape[i] for i in first))
     shape = (*(a.shape[i] for i in left), *(b.shape[i] for i in right))
-    rows = _reshape(_permute(a, (*left, *first)), (_count(tuple(a.shape[i] for i in left)), inner_size))
-    columns = _reshape(_permute(b, (*second, *right)), (inner_size, _count(tuple(b.shape[i] for i in right))))
+    rows = _reshape(_permute(a, (*left, *first)), (math.prod(tuple(a.shape[i] for i in left)), inner_size))
+    columns = _reshape(_permute(b, (*second, *right)), (inner_size, math.prod(tuple(b.shape[i] for i in right))))
     if not left and not right:
         return _summed(rows[0], columns[:, 0], 0)
     return _reshape(matrices(rows, columns), shape)

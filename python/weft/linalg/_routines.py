@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -67,22 +68,24 @@ def common(*given: Any) -> list[ndarray]:
 
 def matrices(*given: Any) -> list[ndarray]:
     """The same for stacks of matrices; LinAlgError for what has fewer than two axes."""
-    arrays = [array_of(a) for a in given]
-    for a in arrays:
-        if a.ndim < 2:
-            raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
-    return common(*arrays)
+    return common(*_stacks(given))
 
 
 def square(*given: Any) -> list[ndarray]:
     """The same for square matrices."""
+    arrays = _stacks(given)
+    for a in arrays:
+        if a.shape[-1] != a.shape[-2]:
+            raise LinAlgError("Last 2 dimensions of the array must be square")
+    return common(*arrays)
+
+
+def _stacks(given: Sequence[Any]) -> list[ndarray]:
     arrays = [array_of(a) for a in given]
     for a in arrays:
         if a.ndim < 2:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
-        if a.shape[-1] != a.shape[-2]:
-            raise LinAlgError("Last 2 dimensions of the array must be square")
-    return common(*arrays)
+    return arrays
 
 
 def inexact(a: Any) -> ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -120,19 +121,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
         axes = tuple(axis_of(each, x.ndim) for each in axis)
         rest = [each for each in range(x.ndim) if each not in axes]
         moved = permute_dims(x, (*axes, *rest))
-        x, place = _reshape(moved, (_product(moved.shape[: len(axes)]), *moved.shape[len(axes) :])), 0
+        x, place = _reshape(moved, (math.prod(moved.shape[: len(axes)]), *moved.shape[len(axes) :])), 0
     else:
         axes = (axis_of(axis, x.ndim),)
         place = axes[0]
     found = norm(x, ord=ord, axis=place)
     return _reshape(found, with_ones(shape, axes)) if keepdims else found
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    found = 1
-    for n in shape:
-        found *= n
-    return found
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:
@@ -164,7 +158,7 @@ def cond(x: Any, p: Any = None) -> ndarray:
     array(2.)
     """
     x = array_of(x)
-    if x.size == 0 and _product(x.shape[-2:]) == 0:
+    if x.size == 0 and math.prod(x.shape[-2:]) == 0:
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         values = svd(x, compute_uv=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, NamedTuple
 
@@ -184,7 +185,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> ndarray:
             order.append(axis)
         a = a.transpose(order)
     shape = a.shape[b.ndim :]
-    size = _product(shape)
+    size = math.prod(shape)
     if a.size != size * size:
         raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
     return _reshape(solve(_reshape(a, (size, size)), _reshape(b, (b.size,))), shape)
@@ -201,13 +202,6 @@ def tensorinv(a: Any, ind: int = 2) -> ndarray:
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = a.shape[ind:] + a.shape[:ind]
-    rows = _product(a.shape[ind:])
+    rows = math.prod(a.shape[ind:])
     found = inv(_reshape(a, (a.size // rows if rows else 0, rows)))
     return _reshape(found, shape)
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    found = 1
-    for n in shape:
-        found *= n
-    return found

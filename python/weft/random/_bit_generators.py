@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import threading
 from collections.abc import Sequence
@@ -123,14 +124,6 @@ def _shape(size: Any) -> Shape:
     return found
 
 
-def size_of(shape: Shape) -> int:
-    """How many elements there are."""
-    count = 1
-    for n in shape:
-        count *= n
-    return count
-
-
 class Philox4x32(BitGenerator):
     """Philox 4x32-10 of Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", SC 2011), counted per element.
 
@@ -210,7 +203,7 @@ class Philox4x32(BitGenerator):
             device = current()
             arrays = [_full((), number, kind, counting(device)) for number, kind in zip(numbers, what.dtypes)]
             return self._counted(what, shape, arrays, device, captured, dtype)
-        count = shape[0] if len(shape) == 1 else size_of(shape)
+        count = shape[0] if len(shape) == 1 else math.prod(shape)
         with self._lock:
             position = self._position
             self._position = (position + count) & _WORD
@@ -227,11 +220,11 @@ class Philox4x32(BitGenerator):
             found = self._counted(what, shape, [array.to_device(home) for array in arrays], home, captured, dtype)
             return found.to_device(device)
         if captured is None:
-            position, high, key = self._take(size_of(shape))
+            position, high, key = self._take(math.prod(shape))
             counters = _counters(shape, position, device)
             source = [np.uint64(high), np.uint64(key)]
         else:
-            first, *source = self._place_in(captured, size_of(shape), device)
+            first, *source = self._place_in(captured, math.prod(shape), device)
             counters = u("add", _counters(shape, 0, device), first)
         found = what.ufunc(counters, *source, *(stretched(array, shape) if array.ndim else array for array in arrays))
         return found if dtype is None else _cast(found, dtype)
@@ -272,7 +265,7 @@ def _cpu() -> Any:
 def _counters(shape: Shape, position: int, device: Any) -> ndarray:
     """Numbers from a position on in C's order: along each axis for itself, or as one row where rows are short."""
     if len(shape) != 1 and (len(shape) == 0 or shape[-1] < _LONG):
-        return _reshape(_iota(size_of(shape), position, 1, np.uint64, device), shape)
+        return _reshape(_iota(math.prod(shape), position, 1, np.uint64, device), shape)
     found, step = None, 1
     for axis in reversed(range(len(shape))):
         along = _iota(shape[axis], position if axis == len(shape) - 1 else 0, step, np.uint64, device)
@@ -334,7 +327,7 @@ class XORWOW(BitGenerator):
         return self._at_once(what, shape, arrays, device or arrays[0].device, dtype)
 
     def _filled(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], dtype: Any) -> ndarray:
-        found = np.empty(size_of(shape), what.dtype)
+        found = np.empty(math.prod(shape), what.dtype)
         hosts = [np.ascontiguousarray(np.broadcast_to(_to_numpy(array), shape)).reshape(-1) for array in arrays]
         with self._lock:
             what.fill(self._state, found, *hosts)
@@ -353,7 +346,7 @@ class XORWOW(BitGenerator):
             return function((self._state,), *values)
 
     def _raw(self, shape: Shape) -> ndarray:
-        found = np.empty(size_of(shape), np.uint32)
+        found = np.empty(math.prod(shape), np.uint32)
         with self._lock:
             _fill_words(self._state, found)
         return _adopt(found.reshape(shape))

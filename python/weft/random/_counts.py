@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from weft import njit
 from weft._weft import _full, _to_numpy, ndarray
 from weft.arrays._common import array_of
 
-from ._bit_generators import counting, current, size_of
+from ._bit_generators import counting, current
 from ._drawing import Drawing, _device_of
 from ._draws import draw, known
 from ._parameters import is_number, shape_of_size, shape_with
@@ -54,7 +55,7 @@ class Counts(Drawing):
             low, high = 0, low
         if is_number(low) and is_number(high):
             first, last = int(low), int(high) - (not endpoint)
-            if size is not None and size_of(shape_of_size(size)) == 0:
+            if size is not None and math.prod(shape_of_size(size)) == 0:
                 # Nobody asks for the bounds.
                 return _full(shape_of_size(size), 0, dtype)
             if not least <= first <= last <= most:
@@ -171,7 +172,7 @@ class Counts(Drawing):
         if nsample > total:
             raise ValueError("nsample > sum(colors)")
         shape = shape_of_size(size)
-        rows = size_of(shape)
+        rows = math.prod(shape)
         full = (rows, len(colors))
         found = self._at_once(_colour_rows, rows * len(colors), (full, np.int64), colors.astype(np.int64), nsample, rows)
         return found.reshape((*shape, len(colors)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from collections.abc import MutableSequence
@@ -18,7 +19,7 @@ from weft.arrays.searching import searchsorted
 from weft.arrays.shapes import moveaxis
 from weft.arrays.sorting import argsort
 
-from ._bit_generators import Shape, counting, current, size_of
+from ._bit_generators import Shape, counting, current
 from ._drawing import Drawing
 from ._draws import draw, known
 from ._parameters import shape_of_size
@@ -108,7 +109,7 @@ class Orders(Drawing):
             axis = axis_of(axis, x.ndim)
             rows = moveaxis(x, axis, -1)
             n = x.shape[axis]
-            picks = self._picks((size_of(rows.shape[:-1]), n), _iota(n, 0, 1, np.uint64, counting(current())))
+            picks = self._picks((math.prod(rows.shape[:-1]), n), _iota(n, 0, 1, np.uint64, counting(current())))
             order = on_hosts(_orders, picks)
             found = moveaxis(take_along_axis(rows, order.reshape(rows.shape), -1), -1, axis)
         if out is None:
@@ -132,7 +133,7 @@ class Orders(Drawing):
         50
         """
         shape = shape_of_size(size)
-        count = size_of(shape)
+        count = math.prod(shape)
         a, population = _population(a, axis, count)
         chances = None if p is None else _chances(p, population)
         if replace:

@@ -24,7 +24,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> nd
     """The convolution of two arrays of as many axes: all of it, the middle of the shape of the first ("same"), or what needs nothing from
     outside ("valid").
 
-    `method` is "direct", "fft" (see `fftconvolve`), or "auto": FFTs for large floats where Weft has them. The dtype is that of a product.
+    `method` is "direct", "fft" (see `fftconvolve`), or "auto": FFTs for large floats. The dtype is that of a product.
     ValueError for different numbers of axes, and for "valid" if neither array holds the other.
 
     >>> weft.scipy.signal.convolve(weft.asarray([[1, 2]]), weft.asarray([[1], [10]]))
@@ -126,24 +126,9 @@ _CONVOLUTION = """
 """
 
 
-def _fft() -> Any:
-    """The package `weft.fft`."""
-    try:
-        return weft.fft
-    except (AttributeError, ImportError):
-        why = "weft.scipy.signal: FFTs are those of weft.fft, which this Weft has not: method='direct' needs none"
-        raise UnsupportedError(why) from None
-
-
 def _is_worth_an_fft(x: ndarray, y: ndarray) -> bool:
     size = math.prod(n + m - 1 for n, m in zip(x.shape, y.shape))
-    if x.size * y.size <= _WORTH_AN_FFT * size * math.log2(size + 1):
-        return False
-    try:
-        _fft()
-    except UnsupportedError:
-        return False
-    return True
+    return x.size * y.size > _WORTH_AN_FFT * size * math.log2(size + 1)
 
 
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> ndarray:
@@ -175,7 +160,7 @@ def _product(x: ndarray, y: ndarray, along: list[int]) -> ndarray:
         return x * y
     kind = np.result_type(x.dtype, y.dtype, np.float32 if x.dtype.kind in "fc" and y.dtype.kind in "fc" else np.float64)
     x, y = x.astype(kind, copy=False), y.astype(kind, copy=False)
-    fft, lengths = _fft(), [x.shape[axis] + y.shape[axis] - 1 for axis in along]
+    fft, lengths = weft.fft, [x.shape[axis] + y.shape[axis] - 1 for axis in along]
     fast = [_fast_length(n) for n in lengths]
     there, back = (fft.fftn, fft.ifftn) if kind.kind == "c" else (fft.rfftn, fft.irfftn)
     found = back(there(x, fast, axes=along) * there(y, fast, axes=along), fast, axes=along)

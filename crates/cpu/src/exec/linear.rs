@@ -68,7 +68,7 @@ pub unsafe extern "C" fn weft_routine(
         return Outcome::Absent as i64;
     };
     // A record's field may lie between elements: it is no matrix of theirs.
-    if operands[..reads].iter().any(|operand| !is_regular(operand, dtype)) {
+    if operands[..reads].iter().any(|operand| !operand.is_regular(dtype.size())) {
         return Outcome::Absent as i64;
     }
     let shapes: Vec<&[usize]> = operands[..reads].iter().map(|operand| operand.shape.as_slice()).collect();
@@ -90,12 +90,6 @@ pub unsafe extern "C" fn weft_routine(
         Err(Failure::OutOfMemory) => Outcome::OutOfMemory,
     };
     outcome as i64
-}
-
-/// Whether every element lies a whole number of elements from the first one.
-fn is_regular(operand: &Operand, dtype: Dtype) -> bool {
-    let mut steps = operand.shape.iter().zip(&operand.strides);
-    steps.all(|(&length, &stride)| length <= 1 || stride.unsigned_abs() % dtype.size() == 0)
 }
 
 fn dtype_of(elem: Scalar) -> Option<Dtype> {
