@@ -191,6 +191,16 @@ def test_library_functions_go_by_way_of_the_host_and_are_counted(device):
     assert (_weft._sync_count() > before) == (device.kind != "cpu")
 
 
+def test_library_functions_in_captured_graphs(device):
+    @weft.compile
+    def captured(x):
+        return weft.sort(x + 1, axis=0) * 2
+
+    for shape in ((9, 4), (9, 4), (2, 3)):
+        a = numbers(shape, np.dtype("f8"))
+        same(captured(weft.asarray(a)), np.sort(a + 1, axis=0) * 2, device)
+
+
 def test_where_arrays_are_made(device):
     assert weft.zeros(3).device == weft.arange(3).device == weft.asarray([1, 2]).device == device
     assert weft.__array_namespace_info__().default_device() == device

@@ -75,7 +75,7 @@ def _called(function: Callable[..., Any], values: list[Any]) -> Any:
 def recorded(call: Callable[[list[Any]], Any], values: list[Any], shaped: Callable[[list[Any]], Any] | None = None) -> Any:
     """A call that is captured: it is done when the graph is recorded again. Zeros say what it gives: only shapes may decide."""
     places = [at for at, value in enumerate(values) if isinstance(value, ndarray)]
-    zeros = [_full(value.shape, 0, value.dtype) if isinstance(value, ndarray) else value for value in values]
+    zeros = [_full(value.shape, 0, value.dtype, value.device) if isinstance(value, ndarray) else value for value in values]
     like = (shaped or call)(zeros)
     arrays = [values[at] for at in places]
     # Nothing is kept of the arrays that it is captured with, and what others may change is as it is now.
