@@ -135,7 +135,7 @@ def _backend() -> Any:
 
         @property
         def default_bit_generator(self) -> Any:
-            return weft.random.Philox
+            return weft.random.Philox4x32
 
         @staticmethod
         def arange(*args: Any, like: Any = None, **keywords: Any) -> Any:

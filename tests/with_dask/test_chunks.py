@@ -47,6 +47,18 @@ def test_the_back_end() -> None:
     assert isinstance(back.compute(), np.ndarray) and isinstance(back._meta, np.ndarray)
 
 
+def test_random_numbers_of_the_back_end() -> None:
+    with dask.config.set({"array.backend": "weft"}):
+        x = da.random.default_rng(5).standard_normal(size=(60, 50), chunks=20)
+        again = da.random.default_rng(5).standard_normal(size=(60, 50), chunks=20)
+        old = da.random.RandomState(5).uniform(2, 3, size=(60,), chunks=20)
+    found = x.compute()
+    assert isinstance(found, weft.ndarray) and isinstance(old.compute(), weft.ndarray)
+    assert found.tolist() == again.compute().tolist() and abs(float(found.mean())) < 0.1
+    assert len(np.unique(np.asarray(found))) == 3000
+    assert 2 <= float(old.min().compute()) and float(old.max().compute()) < 3
+
+
 def test_names_of_tasks_are_those_of_elements() -> None:
     x = weft.arange(6.0)
     same = [x + 0, weft.asarray(np.arange(6.0)), weft.arange(12.0)[:6]]

@@ -17,6 +17,9 @@ _BY_MODULE = {
     "_functions": "array asarray asnumpy fuse get_array_module is_available load save savez savez_compressed vectorize",
     "_memory": "get_default_memory_pool get_default_pinned_memory_pool",
 }
+__version__ = "13.6.0"
+"""The CuPy whose names these are: programs ask for it to know what they may use. Weft's own version is `weft.__version__`."""
+
 NAMES = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
 _SUBMODULES = ("cuda", "testing")
 

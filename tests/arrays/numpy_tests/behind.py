@@ -87,11 +87,12 @@ class Missing:
 class Behind:
     """The module that is tested, and whether the test that runs has used it."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, part: str = "") -> None:
         self.module = module
         self.array = type(module.zeros(1))
         self.used = False
-        self.faces: dict[str, Any] = {"numpy.random": Made(self, numpy.random), "numpy.testing": Testing(self, numpy.testing)}
+        random = Sources(self, "numpy.random") if part == "draws" else Made(self, numpy.random)
+        self.faces: dict[str, Any] = {"numpy.random": random, "numpy.testing": Testing(self, numpy.testing)}
 
     def face(self, name: str) -> Any:
         """What a test sees of the module of this name."""
@@ -173,6 +174,20 @@ class Face:
         for part in self._path.split(".")[1:]:
             found = getattr(found, part, None)
         return found
+
+
+class Sources(Face):
+    """`numpy.random` for its own tests: they ask for bit generators that Weft does not have, and get one that it has.
+
+    What they check of arguments, shapes and errors is the same; what they check of numbers is listed as numbers of another generator.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("MT19937", "PCG64", "PCG64DXSM", "SFC64"):
+            return self._module().Philox4x32
+        if name in ("mtrand", "_generator"):
+            return self
+        return super().__getattr__(name)
 
 
 class Testing:

@@ -29,7 +29,7 @@ MEMORY = 6 << 30
 """Bytes of addresses: what asks for more fails here, and not the machine."""
 
 resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-BEHIND = Behind(worker.modules(os.environ["WEFT_NUMPY_TESTS_MODULE"])())
+BEHIND = Behind(worker.modules(os.environ["WEFT_NUMPY_TESTS_MODULE"])(), os.environ["WEFT_NUMPY_TESTS_PART"])
 _plain_exec = AssertionRewritingHook.exec_module
 
 

@@ -1,4 +1,4 @@
-"""``make numpy-tests``: NumPy's own tests of arrays (of its core, its library and its FFT) with Weft behind the name `numpy`.
+"""``make numpy-tests``: NumPy's own tests of arrays (of its core and its library, linear algebra, FFT, random numbers) with Weft behind the name `numpy`.
 
 They come with the NumPy that is installed. `passing.txt` has those that pass and use Weft: each must. `others.txt` has the rest, under the
 reasons why: with ``--all`` every test runs, and one that passes without being in the list fails the run, as does one that neither list has.
@@ -37,6 +37,7 @@ LEFT_OUT = {
     "test_memmap test_recfunctions test_format test__datasource test__iotools test_scalarinherit",
     "processes, versions, printing of scalars": "test_multiprocessing test_multithreading test__version test_scalarprint test_longdouble "
     "test_mixins test_utils test__exceptions test_deprecations test_casting_unittests test_nditer test_einsum",
+    "C code that draws from generators": "test_extending",
     "other series than powers": "test_chebyshev test_hermite test_hermite_e test_laguerre test_legendre",
 }
 """Files that test something else than arrays of numbers, and why."""
@@ -100,8 +101,9 @@ def place() -> Path:
 def unpacked(folder: Path) -> list[Path]:
     """Copies the tests out of their package, so that importing one does not import NumPy's; the files that are run, long ones first."""
     shutil.copy(place() / "conftest.py", folder)
-    for part in ("core", "lib", "fft", "linalg", "polynomial"):
-        shutil.copytree(place() / {"core": "_core"}.get(part, part) / "tests", folder / part, ignore=shutil.ignore_patterns("__*"))
+    for part in ("core", "lib", "fft", "linalg", "polynomial", "draws"):
+        # Beside a folder of the name `random`, Python's own module cannot be imported.
+        shutil.copytree(place() / {"core": "_core", "draws": "random"}.get(part, part) / "tests", folder / part, ignore=shutil.ignore_patterns("__*"))
     out = {f"{name}.py" for names in LEFT_OUT.values() for name in names.split()}
     found = [path for path in folder.glob("*/test_*.py") if path.name not in out]
     return sorted(found, key=lambda path: (-path.stat().st_size, path))
@@ -127,6 +129,7 @@ def _run_file(path: Path, module: str, only: list[str], done: list[str]) -> dict
             "PYTHONDONTWRITEBYTECODE": "1",
             "WEFT_NUMPY_TESTS_FOLDER": folder,
             "WEFT_NUMPY_TESTS_MODULE": module,
+            "WEFT_NUMPY_TESTS_PART": path.parent.name,
         }
         # Long tracebacks of thousands of failures take longer than the tests.
         options = ["-q", "-p", "plugin", "-p", "no:cacheprovider", "--import-mode=importlib", "--tb=short", "--available-memory=1GB"]
