@@ -115,6 +115,11 @@ OTHERS = [
     "multivariate_hypergeometric([1, 2], 2, method='x')",
     "multivariate_hypergeometric([[1, 2]], 2)",
     "multivariate_hypergeometric([1.5, 2], 2)",
+    "multivariate_hypergeometric([2, 3, 5], 8.5)",
+    "multivariate_hypergeometric([2, 3, 5], 'a')",
+    "multivariate_hypergeometric([2, 3], 2**63)",
+    "multivariate_hypergeometric([2**62, 2**62], 12, method='count')",
+    "multivariate_hypergeometric([2**60, 1], 3, method='count')",
     "multivariate_hypergeometric([1, 2], 2, size=(2, 3))",
     "multivariate_hypergeometric([10**9, 10**9], 2)",
     "multivariate_hypergeometric([], 0)",
@@ -205,6 +210,14 @@ def test_seeds() -> None:
         "set_state(5)",
         "rand(-1)",
         "rand('a')",
+        "seed([[1, 2]])",
+        "seed([])",
+        "hypergeometric(10, 20, 0)",
+        "hypergeometric([10] * 3, [20], [0])",
+        "hypergeometric(10, 20, 35)",
+        "multinomial(10, [[0, 1], [1, 0]])",
+        "multinomial([3, 4], [0.5, 0.5])",
+        "multinomial(3.5, [0.5, 0.5])",
     ):
         theirs, ours = outcome(call, np.random.RandomState(1)), outcome(call, weft.random.RandomState(1))
         assert type(theirs) is type(ours), (call, theirs, ours)

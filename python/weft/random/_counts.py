@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -157,7 +158,13 @@ class Counts(Drawing):
         """
         if method not in ("count", "marginals"):
             raise ValueError('method must be "count" or "marginals".')
-        colors, nsample = np.asarray(_host(colors)), int(_host(nsample))
+        try:
+            nsample = operator.index(nsample)
+        except TypeError:
+            raise ValueError("nsample must be an integer") from None
+        if nsample > _MOST:
+            raise ValueError(f"nsample must not exceed {_MOST}")
+        colors = np.asarray(_host(colors))
         if colors.shape == (0,):
             colors = colors.astype(np.int64)
         if colors.ndim != 1 or colors.dtype.kind not in "iu" or np.any(colors < 0) or np.any(colors > _MOST):
@@ -168,7 +175,9 @@ class Counts(Drawing):
         if method == "marginals" and total >= 10**9:
             raise ValueError('When method is "marginals", sum(colors) must be less than 1000000000.')
         if total > _MOST:
-            raise ValueError(f"sum(colors) must not exceed {_MOST}")
+            raise ValueError(f"sum(colors) must not exceed the maximum value of a 64 bit signed integer ({_MOST})")
+        if method == "count" and total > _MOST // 8:
+            raise ValueError(f"When method is 'count', sum(colors) must not exceed {_MOST // 8}")
         if nsample > total:
             raise ValueError("nsample > sum(colors)")
         shape = shape_of_size(size)

@@ -105,6 +105,20 @@ class RandomState(Continuous, Counts, Orders):
         """
         return self._bit_generator.draw(draw("random64"), shape_of_size(size))
 
+    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> ndarray:
+        """As `Generator.hypergeometric`, for samples of at least one."""
+        if np.any(np.asarray(nsample) < 1):
+            raise ValueError("nsample < 1 or nsample is NaN" if np.ndim(nsample) == 0 else "nsample < 1 or nsample contains NaNs")
+        return super().hypergeometric(ngood, nbad, nsample, size)
+
+    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> ndarray:
+        """As `Generator.multinomial`, for one number of trials and one row of chances."""
+        if np.ndim(pvals) > 1:
+            raise ValueError("pvals must have one dimension; weft.random.default_rng().multinomial takes stacks")
+        if np.ndim(n):
+            raise TypeError("an integer is required")
+        return super().multinomial(int(n), pvals, size)
+
     def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> ndarray:
         """As `Generator.choice`, along the only axis of an array."""
         if np.ndim(a) > 1:
@@ -128,10 +142,12 @@ def _checked(seed: Any) -> Any:
     if isinstance(seed, ndarray):
         seed = seed.tolist()
     given = np.asarray(seed)
-    if given.dtype.kind not in "iub":
-        raise TypeError(f"Cannot cast scalar from {given.dtype!r} to dtype('int64') according to the rule 'safe'")
     if given.size == 0:
         raise ValueError("Seed must be non-empty")
+    if given.dtype.kind not in "iub":
+        raise TypeError(f"Cannot cast scalar from {given.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if given.ndim > 1:
+        raise ValueError("Seed array must be 1-d")
     if np.any(given < 0) or np.any(given > 2**32 - 1):
         raise ValueError("Seed must be between 0 and 2**32 - 1")
     return operator.index(given[()]) if given.ndim == 0 else given.reshape(-1).tolist()
