@@ -24,12 +24,13 @@ PATIENCE = 0.4
 """Seconds that the calls after the first may take together."""
 
 
-def arguments(about: str | None, picture: str, argv: Sequence[str] | None, **sizes: tuple[int, str]) -> argparse.Namespace:
-    """What the command line says: `--device`, `--out`, and an integer for each of `sizes`, which have a default and a word on what they are."""
+def arguments(about: str | None, picture: str, argv: Sequence[str] | None, **options: tuple[int | str, str]) -> argparse.Namespace:
+    """What the command line says: `--device`, `--out`, and each of `options`, which have a default and a word on what they are."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, vulkan, or another that `weft info` lists (cpu if nothing is said)")
-    for name, (default, what) in sizes.items():
-        parser.add_argument(f"--{name}", type=_count, default=default, metavar="N", help=f"{what} ({default} if nothing is said)")
+    for name, (default, what) in options.items():
+        kind, metavar = (_count, "N") if isinstance(default, int) else (str, name.upper())
+        parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=f"{what} ({default} if nothing is said)")
     parser.add_argument("--out", type=Path, default=Path(picture), metavar="PICTURE", help=f"where the picture goes ({picture})")
     return parser.parse_args(argv)
 
@@ -51,7 +52,7 @@ class Timed:
 
 
 def timed(work: Callable[[], Any]) -> Timed:
-    """Do some work again and again, at least twice. Arrays that it gives are computed, since a record of what is to be done is no result."""
+    """Do some work again and again, at least twice. What it gives is computed: a record of what is to be done is no result."""
     times: list[float] = []
     while len(times) < 2 or sum(times[1:]) < PATIENCE:
         start = time.perf_counter()
@@ -61,11 +62,12 @@ def timed(work: Callable[[], Any]) -> Timed:
     return Timed(result, times[0], min(times[1:]))
 
 
-def table(title: str, device: weft.Device, ways: Mapping[str, Timed]) -> None:
-    """Print the times of each way to do the same; the last one is what the others are compared with."""
+def table(title: str, device: weft.Device | str, ways: Mapping[str, Timed]) -> None:
+    """Print the times of each way to do the same, in milliseconds; the last one is what the others are compared with."""
     *_, (reference, slow) = ways.items()
     width = max(map(len, ways))
-    print(f"{title}, on {device}; {weft.get_num_threads()} threads\n")
+    threads = f"; {weft.get_num_threads()} threads" if isinstance(device, weft.Device) else ""
+    print(f"{title}, on {device}{threads}\n")
     print(f"  {'':<{width}}  {'first call':>12}  {'then':>12}  {f'{reference} / this':>16}")
     for name, way in ways.items():
         print(f"  {name:<{width}}  {way.first * 1e3:>9,.2f} ms  {way.best * 1e3:>9,.2f} ms  {slow.best / way.best:>16.2f}")
@@ -82,11 +84,11 @@ def check(what: str, found: float, limit: float) -> bool:
 def painted(values: Any, stops: Sequence[Sequence[int]] = HEAT, low: float | None = None, high: float | None = None) -> Pixels:
     """A colour for each number: the first of `stops` for `low` (the smallest number), the last for `high` (the largest), others between.
 
-    There are 64 of them: files of noisy pictures are small by that.
+    There are 32 of them: files of noisy pictures are small by that.
     """
     values = np.asarray(values, float)
     low, high = values.min() if low is None else low, values.max() if high is None else high
-    place = (np.clip((values - low) / ((high - low) or 1.0), 0, 1) * 63).round() / 63 * (len(stops) - 1)
+    place = (np.clip((values - low) / ((high - low) or 1.0), 0, 1) * 31).round() / 31 * (len(stops) - 1)
     channels = [np.interp(place, np.arange(len(stops)), channel) for channel in np.transpose(stops)]
     return np.stack(channels, axis=-1).round().astype(np.uint8)
 

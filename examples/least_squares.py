@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What is left over stands at right angles to both columns of the matrix where the fit is the best one.
         angle = weft.abs(matrix.swapaxes(-1, -2) @ left).max()
         off = weft.abs(found[..., 1] - truth)
-        print(f"  rates from {float(truth.min()):.3f} to {float(truth.max()):.3f}; fitted ones are off by {float(off.mean()):.4f} on average\n")
+        print(f"  rates from {float(truth.min()):.3f} to {float(truth.max()):.3f}, fitted ones off by {float(off.mean()):.4f} on average\n")
         right = [
             check("columns of the matrices times what is left", float(angle), 1e-12),
             check("rates off on average", float(off.mean()), 0.02),

@@ -42,7 +42,12 @@ def mosaic(pictures: Any, across: int, scale: int = 4) -> np.ndarray:
 def main(argv: Sequence[str] | None = None) -> int:
     """Find components, rebuild pictures of some of them, compare, draw; 1 if the components are wrong."""
     asked = arguments(
-        __doc__, "pca.png", argv, pictures=(5000, "how many pictures"), side=(18, "pixels a side"), keep=(12, "how many components are kept")
+        __doc__,
+        "pca.png",
+        argv,
+        pictures=(5000, "how many pictures"),
+        side=(18, "pixels a side"),
+        keep=(12, "how many components are kept"),
     )
     with weft.device(asked.device) as device:
         rows = spots(asked.pictures, asked.side).wait()
@@ -54,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         mean, variances, vectors = ours.result
         share = weft.cumsum(variances) / variances.sum()
-        print("  variance of the first components together: " + " ".join(f"{100 * float(each):.1f} %" for each in share[: asked.keep]) + "\n")
+        print("  variance of the first components together: " + " ".join(f"{float(each):.1%}" for each in share[: asked.keep]) + "\n")
 
         kept = vectors[: asked.keep]
         rebuilt = mean + (rows - mean) @ kept.T @ kept
