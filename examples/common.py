@@ -66,7 +66,7 @@ def table(title: str, device: weft.Device | str, ways: Mapping[str, Timed]) -> N
     """Print the times of each way to do the same, in milliseconds; the last one is what the others are compared with."""
     *_, (reference, slow) = ways.items()
     width = max(map(len, ways))
-    threads = f"; {weft.get_num_threads()} threads" if isinstance(device, weft.Device) else ""
+    threads = f"; {weft.get_num_threads()} threads" if isinstance(device, weft.Device) and device.kind == "cpu" else ""
     print(f"{title}, on {device}{threads}\n")
     print(f"  {'':<{width}}  {'first call':>12}  {'then':>12}  {f'{reference} / this':>16}")
     for name, way in ways.items():

@@ -4,8 +4,8 @@ The matrix says that each point is the mean of its four neighbours but for the c
 values as SciPy's is, and `matrix @ p` is the only thing that the method wants of it.
 
 All numbers stay arrays without axes: a step that looked at one of them (`float(x)`, `if x < y`) would wait for it. The loop does so once
-every 20 steps. `weft.eval` in each step waits for nothing that the next one does not need, and keeps the record short: nobody needs x
-before the end, so that without it x would be a sum of as many terms as there are steps.
+every 20 steps. `weft.eval` in each step keeps the record short: nobody needs x before the end, so that without it x would be a sum of as
+many terms as there are steps, and all of them would be kept for it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ import numpy as np
 from common import arguments, check, painted, save, table, timed
 
 import weft
+from weft.scipy import sparse
 
 LOOK = 20
+TINY = 1e-300
+"""Steps behind the one that left nothing over divide nothing by nothing but for this."""
 CHARGES = ((0.3, 0.3, 1.0), (0.7, 0.35, -1.0), (0.5, 0.75, 1.0), (0.2, 0.8, -0.5), (0.85, 0.8, -0.5))
 
 
-def laplacian(xp: Any, sparse: Any, side: int) -> Any:
+def laplacian(xp: Any, module: Any, side: int) -> Any:
     """Of the points of a square: 4 on the diagonal, -1 for each neighbour."""
     here = xp.arange(side * side).reshape(side, side)
     pairs = ((here, here, 4.0), (here[1:], here[:-1], -1.0), (here[:-1], here[1:], -1.0))
     pairs += ((here[:, 1:], here[:, :-1], -1.0), (here[:, :-1], here[:, 1:], -1.0))
     rows, columns = (xp.concatenate([pair[i].reshape(-1) for pair in pairs]) for i in (0, 1))
     values = xp.concatenate([xp.full(pair[0].size, pair[2]) for pair in pairs])
-    return sparse.csr_matrix((values, (rows, columns)), shape=(side * side, side * side))
+    return module.csr_matrix((values, (rows, columns)), shape=(side * side, side * side))
 
 
 def charges(side: int) -> weft.ndarray:
@@ -43,10 +46,10 @@ def charges(side: int) -> weft.ndarray:
 def step(matrix: Any, x: Any, r: Any, p: Any, square: Any) -> tuple[Any, Any, Any, Any]:
     """A step along p; what is left over, the next direction, and the square of what is left."""
     ap = matrix @ p
-    along = square / (p * ap).sum()
+    along = square / ((p * ap).sum() + TINY)
     x, r = x + along * p, r - along * ap
     new = (r * r).sum()
-    return x, r, r + new / square * p, new
+    return x, r, r + new / (square + TINY) * p, new
 
 
 def solve(matrix: Any, b: Any, within: float = 1e-10) -> tuple[Any, int]:
@@ -65,8 +68,6 @@ def solve(matrix: Any, b: Any, within: float = 1e-10) -> tuple[Any, int]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Solve, compare, draw; 1 if it is no solution."""
     asked = arguments(__doc__, "conjugate_gradients.png", argv, side=(160, "points a side"))
-    from weft.scipy import sparse
-
     with weft.device(asked.device) as device:
         b = charges(asked.side).wait()
         matrix = laplacian(weft, sparse, asked.side)

@@ -71,7 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         right = [
             check("share of points that vectorize counts otherwise than whole arrays", float((steps != points).mean()), 0.01),
             check("share of points that NumPy counts otherwise", float((steps != numpys).mean()), 0.01),
-            check("share of points within the set, off from its area", abs(float((steps == STEPS).mean()) * 9 - 1.5066), 0.25),
+            check(
+                "area of the points that stay, off from the set's", abs(float((steps == STEPS).mean()) * 9 - 1.5066), 0.1 + 10 / asked.side
+            ),
         ]
         save(asked.out, colour(steps))
     return 0 if all(right) else 1

@@ -95,7 +95,7 @@ def test_a_wrong_result_is_said_and_makes_the_program_fail(tmp_path: Path, monke
     monkeypatch.setattr(weft.fft, "rfft2", lambda x: 1.001 * true(x))
     assert run("lowpass", (*SMALL["lowpass"], "--out", str(tmp_path / "picture.png")), monkeypatch) == 1
     said = {each["what"]: each["says"] for each in CHECK.finditer(capsys.readouterr().out)}
-    assert said["off from NumPy"] == "WRONG" and said["what noise the filter leaves"] == "right"
+    assert said["off from NumPy"] == "WRONG" and said["contrast over what it was"] == "right"
 
 
 def test_nan_is_not_right(monkeypatch, capsys) -> None:
