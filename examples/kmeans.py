@@ -1,7 +1,8 @@
 """K-means: a picture in a few colours. Each pixel belongs to the nearest of k colours, and each colour becomes the mean of its pixels.
 
-The distances of all pixels to all colours, and which pixel belongs to which, are arrays of (pixels, k) and (pixels, k, 3) on paper.
-They are fused into what adds them up, and are not in memory. `weft.compile` records a step once, and does it again without Python.
+The differences of all pixels and all colours are an array of (pixels, k, 3) on paper, and so is each pixel under the colour that it
+belongs to. Both are fused into the sums that they are for, and never in memory as a whole; `weft.explain` says what each kernel reads and
+writes. `weft.compile` records a step once, and does it again without Python.
 """
 
 from __future__ import annotations
@@ -74,10 +75,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         title = f"{TURNS} steps of k-means: {len(pixels):,} pixels, {asked.colours} colours, float32"
         table(title, device, {"Weft": ours, "NumPy": numpys})
 
+        whole = len(pixels) * asked.colours * 3 * pixels.itemsize
         errors = [error(pixels, turned(ours_step, pixels, start, turns)) for turns in range(TURNS + 1)]
+        explained = weft.explain(step(weft, pixels, start))
+        print("  kernels of a step:\n" + "\n".join(f"    {each.title()}" for each in explained.kernels) + "\n")
         print("  off after each step: " + " ".join(f"{each:.4f}" for each in errors) + "\n")
         right = [
             check("the largest rise of the error in a step", max(np.diff(errors)), 1e-6),
+            check(
+                "bytes that a step writes, over one array of (pixels, k, 3)", sum(each.written for each in explained.kernels) / whole, 0.6
+            ),
             check("off from NumPy", float(np.abs(weft.asnumpy(ours.result) - numpys.result).max()), 2e-3),
         ]
         few = ours.result[nearest(weft, pixels, ours.result)].reshape(picture.shape)
