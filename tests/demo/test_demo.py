@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 import subprocess
 import sys
-import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.pictures import read_png
 
 from weft import cli, cuda, demo, demo_mesh
 
@@ -26,23 +24,6 @@ def counts():
             x, y = x0 + col * (x1 - x0) / SIZE, y0 + row * (y1 - y0) / SIZE
             image[row, col] = demo.escape.py_func(x, y, demo.LIMIT)
     return image
-
-
-def read_png(path: Path) -> np.ndarray:
-    """The pixels of a PNG file as the demo writes them: 8-bit RGB, no filters."""
-    data = path.read_bytes()
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    chunks, at = {}, 8
-    while at < len(data):
-        (length,) = struct.unpack(">I", data[at : at + 4])
-        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        assert struct.unpack(">I", data[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + body)
-        chunks[kind] = body
-        at += 12 + length
-    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
-    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + 3 * width)
-    assert not lines[:, 0].any()
-    return lines[:, 1:].reshape(height, width, 3)
 
 
 def test_the_kernel_without_fused_products_equals_plain_python(counts):
