@@ -191,6 +191,25 @@ def test_library_functions_go_by_way_of_the_host_and_are_counted(device):
     assert (_weft._sync_count() > before) == (device.kind != "cpu")
 
 
+@pytest.mark.parametrize("count", [19, 21, 40, 90])
+def test_kernels_of_many_arrays(device, count):
+    source = np.random.default_rng(count)
+    hosts = [source.normal(size=7 if i % 3 else 1).astype(np.float32) for i in range(count)]
+    arrays = [weft.asarray(host) for host in hosts]
+    # One after the other, in pairs, and all of them looked at through views.
+    chain, chained = arrays[0], hosts[0]
+    for array, host in zip(arrays[1:], hosts[1:]):
+        chain, chained = chain * 0.5 + array, chained * np.float32(0.5) + host
+    same(chain, chained, device)
+    tree, added = list(arrays), list(hosts)
+    while len(tree) > 1:
+        tree = [weft.broadcast_to(a + b, (3, 7))[1] for a, b in zip(tree[::2], tree[1::2])] + tree[len(tree) & ~1 :]
+        added = [np.broadcast_to(a + b, (3, 7))[1] for a, b in zip(added[::2], added[1::2])] + added[len(added) & ~1 :]
+    same(tree[0], added[0], device)
+    total = weft.maximum(chain, tree[0]).sum()
+    np.testing.assert_allclose(float(total), np.maximum(chained, added[0]).sum(), rtol=1e-5)
+
+
 def test_library_functions_in_captured_graphs(device):
     @weft.compile
     def captured(x):

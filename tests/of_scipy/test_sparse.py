@@ -111,6 +111,11 @@ def test_products_on_devices(format: str, device: weft.Device) -> None:
         found = ours @ weft.asarray(part)
         assert found.device == device
         same(found, theirs @ part)
+        captured = weft.compile(lambda x: ours @ (x + 1))
+        for _ in range(2):
+            found = captured(weft.asarray(part))
+            assert found.device == device
+            same(found, theirs @ (part + 1))
     same(ours @ ours.T, theirs @ theirs.T)
 
 

@@ -14,6 +14,8 @@ use crate::value::{Args, Kind, MOST_OPERATIONS, Node, State, Value};
 
 /// More steps than this are no one's kernel: nodes read through many different maps were computed once for each.
 const MOST_STEPS: usize = 128;
+/// A kernel reads so many blocks of memory: devices have a limit, and on the CPU more of them are slower than a second kernel.
+const MOST_BLOCKS: usize = 20;
 /// Maps that were recorded as full kernels are computed with what is made of them, if they turn out to be this short, all together.
 const SHORT: u32 = MOST_OPERATIONS / 2;
 /// Operations that are computed again, for a second map or a second kernel, rather than stored.
@@ -95,6 +97,18 @@ fn operands_of(node: &Value) -> SmallVec<[Value; 4]> {
         Some(Kind::Map { args, .. }) => args.iter().for_each(&mut add),
         Some(Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. }) => add(&of),
         _ => {}
+    }
+    found
+}
+
+/// What a node is a view of, unless that has more elements.
+fn behind_views(node: &Value) -> Value {
+    let mut found = node.clone();
+    while let Some(Kind::View { of, .. } | Kind::Reshape(of)) = found.kind() {
+        if of.size() > found.size() {
+            break;
+        }
+        found = of;
     }
     found
 }
@@ -234,6 +248,11 @@ impl<'a> Lowering<'a> {
         let mut slots = smallvec![];
         for arg in args {
             slots.push(self.operand(node, arg, through)?);
+        }
+        if self.program.loads.len() > MOST_BLOCKS && self.needs.is_empty() && self.program.blocks() > MOST_BLOCKS {
+            for (arg, _) in args.iter().zip(&slots).filter(|(_, slot)| matches!(slot, Slot::Step(_))) {
+                self.need(&behind_views(arg))?;
+            }
         }
         self.program.steps.push(Step { operation, args: slots });
         Ok(Slot::Step(self.program.steps.len() as u16 - 1))

@@ -86,12 +86,22 @@ impl Program {
 
     /// What counts for the length of a kernel: its operations, and the memory that it reads.
     pub fn costs(&self) -> u32 {
-        let large = |load: &&Load| load.piece.block.bytes() as u64 >= LARGE;
-        let mut blocks: SmallVec<[u64; 8]> = self.loads.iter().filter(large).map(|load| load.piece.block.address()).collect();
+        let operations: u32 = self.steps.iter().map(|step| step.operation.cost).sum();
+        operations + READING * self.blocks_of(LARGE) as u32
+    }
+
+    /// How many blocks of memory it reads.
+    pub fn blocks(&self) -> usize {
+        self.blocks_of(0)
+    }
+
+    /// Those of at least so many bytes.
+    fn blocks_of(&self, least: u64) -> usize {
+        let counted = self.loads.iter().filter(|load| load.piece.block.bytes() as u64 >= least);
+        let mut blocks: SmallVec<[u64; 8]> = counted.map(|load| load.piece.block.address()).collect();
         blocks.sort_unstable();
         blocks.dedup();
-        let operations: u32 = self.steps.iter().map(|step| step.operation.cost).sum();
-        operations + READING * blocks.len() as u32
+        blocks.len()
     }
 
     /// Are there operations that are compiled alone? These take aligned elements only.

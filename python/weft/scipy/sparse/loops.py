@@ -5,10 +5,14 @@ Indices have been checked when a matrix was made, and are not again.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+import weft
 from weft import cuda, prange
 from weft._decorators import njit
+from weft._weft import ndarray
 
 
 @njit(parallel=True)
@@ -47,6 +51,15 @@ def on_device(indptr, indices, data, x, found):
         for at in range(indptr[row], indptr[row + 1]):
             total += data[at] * x[indices[at], column]
         found[row, column] = total
+
+
+def product_on_device(rows: int, kind: Any, indptr: ndarray, indices: ndarray, data: ndarray, columns: ndarray) -> ndarray:
+    """The product of so many rows and the columns of a matrix, where these are."""
+    found = weft.zeros((rows, columns.shape[1]), kind, device=data.device)
+    if found.size and data.size:
+        with data.device:
+            on_device.forall(found.size)(indptr, indices, data, weft.ascontiguousarray(columns), found)
+    return found
 
 
 @njit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -11,6 +12,7 @@ import weft
 from weft._weft import ndarray
 from weft.arrays._compiled import on_hosts
 from weft.errors import UnsupportedError
+from weft.kernels.launching import launched
 from weft.scipy.sparse import loops
 
 Triples = tuple[ndarray, ndarray, ndarray]
@@ -187,6 +189,10 @@ class spmatrix:
         spread = weft.broadcast_to(weft.asarray(other), self.shape)
         return coo_matrix._of(self.shape, row, column, data * spread[row, column])
 
+    def _by_rows(self) -> csr_matrix:
+        """The matrix by rows, for products: elements of one place may be several."""
+        return self.tocsr()
+
     def dot(self, other: Any) -> Any:
         """The product with a matrix, a vector, or a number."""
         return self * other
@@ -195,7 +201,7 @@ class spmatrix:
         """The product with a matrix or a vector."""
         if _is_number(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
-        return self.tocsr()._times(other)
+        return self._by_rows()._times(other)
 
     def __rmatmul__(self, other: Any) -> Any:
         """The product of a matrix or a vector and this."""
@@ -337,7 +343,7 @@ class _Rows(spmatrix):
     def sum_duplicates(self) -> None:
         """Puts each row in order, and adds up elements of one place."""
         self.sort_indices()
-        self._put(on_hosts(loops.merged, self._indptr, self._indices, self.data))
+        self._put(on_hosts(loops.merged, self._indptr, self._indices, self.data, keeps_shape=False))
 
     def sort_indices(self) -> None:
         """Puts the elements of each row in order of their columns."""
@@ -350,7 +356,7 @@ class _Rows(spmatrix):
 
     def eliminate_zeros(self) -> None:
         """Drops elements that are zero."""
-        self._put(on_hosts(loops.without_zeros, self._indptr, self._indices, self.data))
+        self._put(on_hosts(loops.without_zeros, self._indptr, self._indices, self.data, keeps_shape=False))
 
     def _lines(self) -> Triples:
         return on_hosts(loops.rows_of, self._indptr, self._indices), self._indices, self.data
@@ -399,10 +405,8 @@ class csr_matrix(_Rows):
     def _times_there(self, x: ndarray, kind: np.dtype) -> ndarray:
         """The product on the device of the matrix."""
         columns = x[:, None] if x.ndim == 1 else x
-        found = weft.zeros((self.shape[0], columns.shape[1]), kind, device=self.device)
-        if found.size and self.nnz:
-            with self.device:
-                loops.on_device.forall(found.size)(self._indptr, self._indices, self.data, weft.ascontiguousarray(columns), found)
+        product = functools.partial(loops.product_on_device, self.shape[0], kind)
+        found = launched(product, self._indptr, self._indices, self.data, columns)
         return found[:, 0] if x.ndim == 1 else found
 
     def _times_sparse(self, other: csr_matrix) -> csr_matrix:
@@ -412,7 +416,7 @@ class csr_matrix(_Rows):
         like = weft.zeros(1, np.result_type(self.dtype, other.dtype))
         width = other.shape[1]
         starts = on_hosts(loops.product_sizes, *mine, *theirs, width)
-        found, values = on_hosts(loops.product, *mine, self.data, *theirs, other.data, starts, width, like)
+        found, values = on_hosts(loops.product, *mine, self.data, *theirs, other.data, starts, width, like, keeps_shape=False)
         made = csr_matrix.__new__(csr_matrix)
         made._set((self.shape[0], width), values, found, starts)
         return made
@@ -533,10 +537,14 @@ class coo_matrix(spmatrix):
 
     def tocsr(self, copy: bool = False) -> csr_matrix:
         """The matrix by rows, with elements of one place added up."""
+        made = self._by_rows()
+        made.sum_duplicates()
+        return made
+
+    def _by_rows(self) -> csr_matrix:
         made = csr_matrix.__new__(csr_matrix)
         indptr, indices, data = on_hosts(loops.by_rows, self._row, self._col, self.data, self.shape[0])
         made._set(self.shape, data, indices, indptr)
-        made.sum_duplicates()
         return made
 
     def transpose(self, axes: Any = None, copy: bool = False) -> coo_matrix:
