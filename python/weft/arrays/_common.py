@@ -182,6 +182,12 @@ def beside(x: Any, *others: Any) -> ndarray:
     return x if isinstance(x, ndarray) else array_of(x, device=_place(others))
 
 
+def together(a: Any, b: Any) -> tuple[ndarray, ndarray]:
+    """Two arguments as arrays, both on the device of the one that is an array."""
+    a = beside(a, b)
+    return a, beside(b, a)
+
+
 def _place(xs: Iterable[Any]) -> _weft.Device | None:
     """The device of the first array that has axes, or of the first one."""
     arrays = [x for x in xs if isinstance(x, ndarray)]

@@ -12,7 +12,7 @@ from numpy.linalg import LinAlgError
 from weft._weft import _cast, ndarray
 from weft._weft import linalg as _linalg
 from weft.arrays import _compiled
-from weft.arrays._common import array_of, u
+from weft.arrays._common import array_of, beside, u
 from weft.arrays.shapes import matrix_transpose
 
 __all__ = ["LinAlgError"]
@@ -53,7 +53,7 @@ def _shaped(name: str, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def common(*given: Any) -> list[ndarray]:
     """Arrays in one dtype of floats: float64 if one of them is no float, and complex if one of them is."""
-    arrays = [array_of(a) for a in given]
+    arrays = [beside(a, *given) for a in given]
     dtypes = []
     for a in arrays:
         if a.dtype.kind in "biu":
@@ -81,7 +81,7 @@ def square(*given: Any) -> list[ndarray]:
 
 
 def _stacks(given: Sequence[Any]) -> list[ndarray]:
-    arrays = [array_of(a) for a in given]
+    arrays = [beside(a, *given) for a in given]
     for a in arrays:
         if a.ndim < 2:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
