@@ -345,6 +345,11 @@ def turned_if_fortran(x: ndarray) -> Order:
     return tuple(reversed(range(x.ndim))) if x.ndim > 1 and in_c_order(x.T) and not in_c_order(x) else None
 
 
+def counting_dtype(device: _weft.Device | None) -> np.dtype:
+    """What rows and columns are counted in: 64 bits, or the 32 that a device has. None is the current one."""
+    return np.dtype(np.int64 if (device or _weft.current_device()).int64 else np.int32)
+
+
 def positions(n: int, like: ndarray, dtype: Any = np.int64) -> ndarray:
     """The numbers 0, 1, 2, … on the device of another array."""
     return _iota(n, 0, 1, as_dtype(dtype), like.device)

@@ -19,6 +19,7 @@ from ._common import (
     axes_of,
     axis_of,
     broadcast_shape,
+    counting_dtype,
     flat,
     given,
     is_half,
@@ -402,7 +403,8 @@ def _below(m: ndarray, k: int) -> ndarray:
     """Where a matrix of the last two axes is at or below a diagonal."""
     if m.ndim == 0:
         raise TypeError("tri() missing 1 required positional argument: 'N'")
-    rows, columns = positions(m.shape[-2] if m.ndim > 1 else m.shape[-1], m), positions(m.shape[-1], m)
+    dtype = counting_dtype(m.device)
+    rows, columns = positions(m.shape[-2] if m.ndim > 1 else m.shape[-1], m, dtype), positions(m.shape[-1], m, dtype)
     return u("greater_equal", u("add", rows[:, None], within(k, rows.size, columns.size)), columns)
 
 

@@ -12,7 +12,7 @@ from weft._weft import ndarray
 from weft.arrays._compiled import recorded
 from weft.errors import CaptureError
 
-__all__ = ["launched", "number", "on_a_device", "pieces"]
+__all__ = ["launched", "number", "on_a_device", "pieces", "wide"]
 
 
 def on_a_device(*arrays: ndarray) -> bool:
@@ -41,9 +41,7 @@ def pieces(n: int, most: int) -> Iterator[slice]:
     return (slice(start, min(start + most, n)) for start in range(0, n, most))
 
 
-def launched(
-    function: Callable[..., Any], *values: Any, keeps_shape: bool = True, like: Callable[..., Any] | None = None
-) -> Any:
+def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
     """What a function of arrays gives that makes arrays, launches kernels and gives one array or a tuple of them.
 
     A captured graph calls it again whenever it runs, if the shapes of what it gives depend on nothing but shapes; `like` gives arrays of
@@ -60,3 +58,10 @@ def launched(
 
 def _of_list(function: Callable[..., Any], values: list[Any]) -> Any:
     return function(*values)
+
+
+def wide(a: ndarray) -> np.dtype:
+    """What decompositions of floats are computed in: double precision, as NumPy's are, where the device has it."""
+    if not a.device.float64:
+        return a.dtype
+    return np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)

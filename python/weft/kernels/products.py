@@ -21,7 +21,7 @@ from weft.arrays._common import broadcast_shape, is_half, u
 
 from .launching import launched, number, pieces
 
-__all__ = ["products", "subtract_product"]
+__all__ = ["GRID", "conjugate", "products", "subtract_product"]
 
 
 class Numbers(NamedTuple):
@@ -46,6 +46,11 @@ def _any(s: Any, x: Any, y: Any) -> Any:
 def _add_complex(s: Any, x: Any, y: Any) -> Any:
     # In parts, so that every product is rounded together with its sum.
     return complex(s.real + x.real * y.real - x.imag * y.imag, s.imag + x.real * y.imag + x.imag * y.real)
+
+
+def conjugate(x: Any) -> Any:
+    """In kernels: a complex number with the other imaginary part."""
+    return complex(x.real, -x.imag)
 
 
 def _as_it_is(s: Any) -> Any:
@@ -76,12 +81,13 @@ _BLOCKS = 128
 _PART = 256
 
 # The most blocks along the second and the third axis of a grid.
-_GRID = 65535
+GRID = 65535
 
 
 @functools.cache
-def _tiled(dtype: np.dtype, square: int, subtracts: bool) -> Any:
-    """The kernel of one tile for each block: `square` by `square` sums for each thread. With `subtracts` they are taken from what is there."""
+def _tiled(dtype: np.dtype, square: int, subtracts: bool = False, conjugates: bool = False) -> Any:
+    """The kernel of one tile for each block: `square` by `square` sums for each thread. With `subtracts` they are taken from what is there,
+    with `conjugates` the second matrix is conjugated."""
     held, add, stored = _numbers(dtype)
     tile = _SIDE * square
     # Tiles of both matrices fit 16 KiB or little more.
@@ -91,6 +97,7 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool) -> Any:
     row = tile + 4
     together = 4
     zero = held(0)
+    loaded = conjugate if conjugates else held
 
     @cuda.jit
     def product_of_tiles(c, a, b, first, a_by_rows, b_by_rows, lower_only):  # type: ignore[no-untyped-def]
@@ -121,7 +128,7 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool) -> Any:
                 j = b_column + (0 if b_by_rows else _THREADS // steps * n)
                 q = b_step + (_THREADS * n // tile if b_by_rows else 0)
                 inside = j < columns and start + q < depth
-                right[q, j] = held(columns_of_b[start + q, j]) if inside else zero
+                right[q, j] = loaded(columns_of_b[start + q, j]) if inside else zero
             cuda.syncthreads()
             for quarter in range(steps // together):
                 # As many turns as the compiler writes out.
@@ -144,7 +151,7 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool) -> Any:
 
 
 @functools.cache
-def _with_vector(dtype: np.dtype, across: bool) -> Any:
+def _with_vector(dtype: np.dtype, across: bool, subtracts: bool = False) -> Any:
     """The kernel of rows times a vector. Lanes go along a row that lies together (`across`), else along the rows."""
     held, add, stored = _numbers(dtype)
     zero, is_bool = held(0), dtype.kind == "b"
@@ -175,7 +182,10 @@ def _with_vector(dtype: np.dtype, across: bool) -> Any:
             cuda.syncthreads()
             half //= 2
         if (x if across else y) == 0 and row < rows_of_a.shape[0]:
-            c[place, row] = stored(box[y, x])
+            if subtracts:
+                c[place, row] -= box[y, x]
+            else:
+                c[place, row] = stored(box[y, x])
 
     return product_with_vector
 
@@ -265,10 +275,13 @@ def _vectors(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     if _parts(blocks * count, matrix.shape[3]) > 1:
         return _in_parts(_vectors, a, b, _parts(blocks * count, matrix.shape[3]), into)
     found = _full((count, rows), 0, into, a.device)
-    for places in pieces(count, _GRID):
-        grid = (blocks, 1, places.stop - places.start)
-        _with_vector(a.dtype, across)[grid, (32, 8)](found, matrix, vector, number(places.start, a))
+    _launch_with_vector(_with_vector(a.dtype, across), blocks, found, matrix, vector)
     return found[:, None] if is_row else found[..., None]
+
+
+def _launch_with_vector(kernel: Any, blocks: int, c: ndarray, a: ndarray, b: ndarray) -> None:
+    for places in pieces(c.shape[0], GRID):
+        kernel[(blocks, 1, places.stop - places.start), (32, 8)](c, a, b, number(places.start, a))
 
 
 def _tiles(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
@@ -280,7 +293,7 @@ def _tiles(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     if parts > 1:
         return _in_parts(_tiles, a, b, parts, into)
     found = _full((count, rows, columns), 0, into, a.device)
-    _launch_tiles(_tiled(a.dtype, square, False), tile, found, a, b)
+    _launch_tiles(_tiled(a.dtype, square), tile, found, a, b)
     return found
 
 
@@ -296,8 +309,8 @@ def _square(rows: int, columns: int, count: int) -> int:
 def _launch_tiles(kernel: Any, tile: int, c: ndarray, a: ndarray, b: ndarray, lower_only: bool = False) -> None:
     """The tiles of all matrices, in as many launches as the grid asks for."""
     by_rows = (abs(a.strides[3]) <= abs(a.strides[2]), abs(b.strides[3]) <= abs(b.strides[2]))
-    for columns in pieces(c.shape[2], _GRID * tile):
-        for places in pieces(c.shape[0], _GRID):
+    for columns in pieces(c.shape[2], GRID * tile):
+        for places in pieces(c.shape[0], GRID):
             grid = (-(-c.shape[1] // tile), -(-(columns.stop - columns.start) // tile), places.stop - places.start)
             kernel[grid, (_SIDE, _SIDE)](c[:, :, columns], a, b[..., columns], number(places.start, a), *by_rows, lower_only)
 
@@ -324,10 +337,18 @@ def _in_parts(make: Callable[..., ndarray], a: ndarray, b: ndarray, parts: int, 
     return found if found.dtype == into else _cast(found, into)
 
 
-def subtract_product(c: ndarray, a: ndarray, b: ndarray, lower_only: bool = False) -> None:
-    """Takes the products of matrices (p, m, k) and (p, k, n) from those that are there (p, m, n); with `lower_only` perhaps only where
-    rows are not above columns."""
+def subtract_product(c: ndarray, a: ndarray, b: ndarray, lower_only: bool = False, conjugates: bool = False) -> None:
+    """Takes the products of matrices (p, m, k) and (p, k, n), which may be conjugated, from those that are there (p, m, n).
+
+    With `lower_only` only those on and below the diagonal are sure to be taken.
+    """
     if c.size == 0 or a.shape[-1] == 0:
         return
+    if c.shape[2] == 1 and not conjugates:
+        across = abs(a.strides[2]) <= abs(a.strides[1])
+        blocks = -(-c.shape[1] // (8 if across else 32))
+        _launch_with_vector(_with_vector(c.dtype, across, True), blocks, c[..., 0], a[None], b[None, :, :, 0])
+        return
     square = _square(c.shape[1], c.shape[2], c.shape[0])
-    _launch_tiles(_tiled(c.dtype, square, True), square * _SIDE, c, a[None], b[None], lower_only)
+    kernel = _tiled(c.dtype, square, True, conjugates and c.dtype.kind == "c")
+    _launch_tiles(kernel, square * _SIDE, c, a[None], b[None], lower_only)
