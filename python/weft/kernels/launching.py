@@ -16,7 +16,7 @@ __all__ = ["launched", "number", "on_a_device", "pieces", "wide"]
 
 
 def on_a_device(*arrays: ndarray) -> bool:
-    """Whether these kernels are for them: arrays on the CPU have compiled code of their own. ValueError if they are not all in one place."""
+    """Whether these kernels are for them: arrays on the CPU have compiled code of their own. ValueError if they are in different places."""
     for a in arrays:
         if a.device.kind != "cpu":
             _refuse_elsewhere(a, arrays)

@@ -37,6 +37,11 @@ def _size_of_complex(x: Any) -> Any:
     return abs(x.real) + abs(x.imag)
 
 
+def is_larger(x: Any, y: Any) -> Any:
+    """In kernels: NaN is larger than every number, so that it is a pivot and not lost."""
+    return x > y or (x != x and y == y)
+
+
 @functools.cache
 def _small(dtype: np.dtype) -> Any:
     """The kernel of one matrix of at most 32 rows for each block, in place."""
@@ -60,7 +65,7 @@ def _small(dtype: np.dtype) -> Any:
             largest, at = least, np.int32(j)
             for i in range(j, n):
                 found = size(box[i, j])
-                if found > largest:
+                if is_larger(found, largest):
                     largest, at = found, np.int32(i)
             cuda.syncthreads()
             if group == 0 and row < n:
@@ -104,7 +109,7 @@ def _panel(dtype: np.dtype, threads: int) -> Any:
             largest, at = least, np.int32(j)
             for i in range(j + t, n, threads):
                 found = size(panel[i, j])
-                if found > largest:
+                if is_larger(found, largest):
                     largest, at = found, np.int32(i)
             sizes[t], places[t] = largest, at
             cuda.syncthreads()
@@ -112,7 +117,7 @@ def _panel(dtype: np.dtype, threads: int) -> Any:
             while step > 0:
                 if t < step:
                     other, further = sizes[t + step], places[t + step]
-                    if other > sizes[t] or (other == sizes[t] and further < places[t]):
+                    if is_larger(other, sizes[t]) or (not is_larger(sizes[t], other) and further < places[t]):
                         sizes[t], places[t] = other, further
                 cuda.syncthreads()
                 step //= 2

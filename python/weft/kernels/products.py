@@ -1,4 +1,4 @@
-"""Products of matrices: tiles in shared memory, rows of a matrix times a vector, and one thread for each number where there is little to do.
+"""Products of matrices: tiles in shared memory, rows of a matrix times a vector, one thread for each number where there is little to do.
 
 Every kernel takes views as they lie, transposed, reversed and stretched ones, too, with two axes of matrices in front. Sums go along the
 inner axis in rising order, one product after the other, rounded once each (float16 and bfloat16: in float32, rounded at the end). Where
@@ -9,6 +9,7 @@ have 32 or 8 sums side by side, added in pairs. All of that follows from the sha
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -130,10 +131,10 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool = False, conjugates: bo
                 inside = j < columns and start + q < depth
                 right[q, j] = loaded(columns_of_b[start + q, j]) if inside else zero
             cuda.syncthreads()
-            for quarter in range(steps // together):
+            for q0 in range(0, steps, together):
                 # As many turns as the compiler writes out.
-                for u in range(together):
-                    q = quarter * together + u
+                for further in range(together):
+                    q = q0 + further
                     for i in range(square):
                         for j in range(square):
                             sums[i, j] = add(sums[i, j], left[q, y * square + i], right[q, x * square + j])
@@ -199,15 +200,15 @@ def _one_by_one(dtype: np.dtype) -> Any:
     @cuda.jit
     def product_one_by_one(c, a, b):  # type: ignore[no-untyped-def]
         place = cuda.grid(1)
-        rows, columns = c.shape[1], c.shape[2]
-        if place < c.size:
-            at, rest = place // (rows * columns), place % (rows * columns)
-            row, column = rest // columns, rest % columns
+        rows, columns = a.shape[2], b.shape[3]
+        if place < c.shape[0]:
+            above, column = place // columns, place % columns
+            at, row = above // rows, above % rows
             outer, inner = at // a.shape[1], at % a.shape[1]
             s = zero
             for q in range(a.shape[3]):
                 s = add(s, held(a[outer, inner, row, q]), held(b[outer, inner, q, column]))
-            c[at, row, column] = stored(s)
+            c[place] = stored(s)
 
     return product_one_by_one
 
@@ -239,7 +240,7 @@ def _products(a: ndarray, b: ndarray) -> ndarray:
 def _is_one_stack(a: ndarray) -> bool:
     """Whether the rows of all matrices follow each other."""
     steps = list(zip(a.shape[:-1], a.strides[:-1]))
-    return all(step == further * n for (_, step), (n, further) in zip(steps, steps[1:]))
+    return all(step == further * n for (_, step), (n, further) in itertools.pairwise(steps))
 
 
 def _in_two_axes(a: ndarray, b: ndarray, front: tuple[int, ...]) -> tuple[ndarray, ndarray]:
@@ -260,9 +261,10 @@ def _in_two_axes(a: ndarray, b: ndarray, front: tuple[int, ...]) -> tuple[ndarra
 
 def _numbers_each(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     """Matrices (p, q, m, k) times others (p, q, k, n): (p q, m, n), each number by itself."""
-    found = _full((a.shape[0] * a.shape[1], a.shape[2], b.shape[3]), 0, into, a.device)
+    shape = (a.shape[0] * a.shape[1], a.shape[2], b.shape[3])
+    found = _full((math.prod(shape),), 0, into, a.device)
     _one_by_one(a.dtype).forall(found.size)(found, a, b)
-    return found
+    return _reshape(found, shape)
 
 
 def _vectors(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
