@@ -352,6 +352,17 @@ def test_what_goes_by_way_of_the_host_is_counted(device: str) -> None:
         assert _weft._sync_count() > before
 
 
+@pytest.mark.parametrize("device", SMALL)
+def test_float32_alone(device: str) -> None:
+    """How exact decompositions are without float64, in units of float32's epsilon; and indices that need all 32 bits."""
+    a = (matrix((150, 150), np.dtype("f")) + 24 * np.eye(150)).astype(np.float32)
+    wide = a.astype(np.float64)
+    for name, host, limit in (("inv", a, 6), ("cholesky", (a @ a.T), 4), ("slogdet", a, 3)):
+        found, theirs = getattr(weft.linalg, name)(weft.asarray(host, device=device)), getattr(np.linalg, name)(host.astype(wide.dtype))
+        ours, theirs = (found[1], theirs[1]) if name == "slogdet" else (found, theirs)
+        assert abs(weft.asnumpy(ours) - theirs).max() <= limit * np.finfo(np.float32).eps * abs(theirs).max()
+
+
 @pytest.mark.skipif(not SMALL, reason="there is no GPU without float64: SwiftShader could not be fetched")
 def test_what_a_device_lacks_is_refused_by_name() -> None:
     x = weft.asarray(np.eye(3, dtype=np.int32), device=SMALL[0])

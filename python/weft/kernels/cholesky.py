@@ -16,7 +16,6 @@ from numpy.linalg import LinAlgError
 from weft import cuda
 from weft._weft import _cast, _full, _reshape, ndarray
 from weft.arrays._common import u
-from weft.arrays.products import tril
 from weft.arrays.shapes import matrix_transpose
 
 from .launching import launched, number, pieces, wide
@@ -69,6 +68,15 @@ def _small(dtype: np.dtype) -> Any:
     return cholesky_of_small
 
 
+@cuda.jit
+def _clear_above(a, first):  # type: ignore[no-untyped-def]
+    """Zeros above the diagonals."""
+    place = first + cuda.blockIdx.z
+    column, row = cuda.grid(2)
+    if row < column and column < a.shape[2]:
+        a[place, row, column] = 0
+
+
 def cholesky(a: ndarray, upper: bool) -> ndarray:
     """The triangles of matrices (..., n, n) in their dtype; LinAlgError if one is not positive definite, or has NaN."""
     return launched(functools.partial(_triangles, upper), a, like=_like)
@@ -88,7 +96,9 @@ def _triangles(upper: bool, a: ndarray) -> ndarray:
     _factorize(work, flags)
     if bool(flags.any()):
         raise LinAlgError("Matrix is not positive definite")
-    found = _reshape(_cast(tril(work), a.dtype), a.shape)
+    for places in pieces(count, GRID):
+        _clear_above[(-(-n // 32), -(-n // 8), places.stop - places.start), (32, 8)](work, number(places.start, a))
+    found = _reshape(_cast(work, a.dtype), a.shape)
     return _turned(found) if upper else found
 
 

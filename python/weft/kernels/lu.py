@@ -17,7 +17,6 @@ from numpy.linalg import LinAlgError
 from weft import cuda
 from weft._weft import _broadcast, _cast, _full, _reshape, ndarray
 from weft.arrays._common import broadcast_shape, real_dtype, u
-from weft.arrays.creation import eye
 from weft.arrays.shapes import diagonal, matrix_transpose
 
 from .launching import launched, number, pieces, wide
@@ -168,7 +167,7 @@ def _rows_taken(rows, pivots, first):  # type: ignore[no-untyped-def]
 @cuda.jit
 def _take_rows(into, rows, a, first):  # type: ignore[no-untyped-def]
     place = first + cuda.blockIdx.z
-    column, row = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x, cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    column, row = cuda.grid(2)
     if row < into.shape[1] and column < into.shape[2]:
         into[place, row, column] = a[place, rows[place, row], column]
 
@@ -222,6 +221,15 @@ def _determinant(dtype: np.dtype) -> Any:
             wholes[place], signs[place], logarithms[place] = product, unit, logarithm
 
     return determinant_of_triangles
+
+
+@cuda.jit
+def _rows_of_one(into, rows, first):  # type: ignore[no-untyped-def]
+    """The same of the identity."""
+    place = first + cuda.blockIdx.z
+    column, row = cuda.grid(2)
+    if row < into.shape[1] and column < into.shape[2]:
+        into[place, row, column] = 1 if rows[place, row] == column else 0
 
 
 def _factorized(a: ndarray) -> tuple[ndarray, ndarray]:
@@ -286,25 +294,38 @@ def _solved(a: ndarray, b: ndarray) -> ndarray:
     _regular(triangles)
     if count * n * k == 0:
         return _like(a, b)
-    rows = _full((triangles.shape[0], n), 0, np.dtype(np.int32), a.device)
-    for places in pieces(rows.shape[0], GRID):
-        grid = (-(-n // 64), places.stop - places.start)
-        _rows_taken[grid, 64](rows, pivots, number(places.start, a))
+    rows = _sources(pivots)
     if front != a.shape[:-2]:
         triangles = _in_front(triangles, a.shape[:-2], front)
         rows = _in_front(rows, a.shape[:-2], front)
-    sides = _cast(b, triangles.dtype)
-    sides = _reshape(_broadcast(sides, (*front, n, k)), (count, n, k))
+    sides = _reshape(_broadcast(_cast(b, triangles.dtype), (*front, n, k)), (count, n, k))
     x = _full((count, n, k), 0, triangles.dtype, a.device)
-    across = 32 if k >= 32 else 1
-    for columns in pieces(k, GRID * across):
-        for places in pieces(count, GRID):
-            grid = (-(-n * across // 256), -(-(columns.stop - columns.start) // across), places.stop - places.start)
-            _take_rows[grid, (across, 256 // across)](x[:, :, columns], rows, sides[:, :, columns], number(places.start, a))
+    _rows_launched(_take_rows, x, rows, sides)
+    _substituted(triangles, x)
+    return _reshape(_cast(x, a.dtype), (*front, n, k))
+
+
+def _sources(pivots: ndarray) -> ndarray:
+    """The numbers of the rows that come to stand at each place (p, n)."""
+    rows = _full(pivots.shape, 0, pivots.dtype, pivots.device)
+    for places in pieces(rows.shape[0], GRID):
+        grid = (-(-rows.shape[1] // 64), places.stop - places.start)
+        _rows_taken[grid, 64](rows, pivots, number(places.start, rows))
+    return rows
+
+
+def _rows_launched(kernel: Any, x: ndarray, *arrays: ndarray) -> None:
+    across = 32 if x.shape[2] >= 32 else 1
+    for places in pieces(x.shape[0], GRID):
+        grid = (-(-x.shape[2] // across), -(-x.shape[1] * across // 256), places.stop - places.start)
+        kernel[grid, (across, 256 // across)](x, *arrays, number(places.start, x))
+
+
+def _substituted(triangles: ndarray, x: ndarray) -> None:
+    """Replaces right-hand sides, whose rows are exchanged, by solutions."""
     solve_lower(triangles, x, unit=True)
     # Rows and columns the other way around the upper triangle is a lower one.
     solve_lower(triangles[:, ::-1, ::-1], x[:, ::-1])
-    return _reshape(_cast(x, a.dtype), (*front, n, k))
 
 
 def _in_front(a: ndarray, front: tuple[int, ...], wanted: tuple[int, ...]) -> ndarray:
@@ -315,7 +336,17 @@ def _in_front(a: ndarray, front: tuple[int, ...], wanted: tuple[int, ...]) -> nd
 
 def inv(a: ndarray) -> ndarray:
     """The inverses of matrices (..., n, n); LinAlgError for singular ones."""
-    return solve(a, eye(a.shape[-1], dtype=a.dtype, device=a.device))
+    return launched(_inverses, a, like=lambda a: _full(a.shape, 0, a.dtype, a.device))
+
+
+def _inverses(a: ndarray) -> ndarray:
+    triangles, pivots = _factorized(a)
+    _regular(triangles)
+    x = _full(triangles.shape, 0, triangles.dtype, a.device)
+    if x.size:
+        _rows_launched(_rows_of_one, x, _sources(pivots))
+        _substituted(triangles, x)
+    return _reshape(_cast(x, a.dtype), a.shape)
 
 
 def slogdet(a: ndarray) -> tuple[ndarray, ndarray]:
