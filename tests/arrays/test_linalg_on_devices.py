@@ -117,6 +117,16 @@ def test_large_tiles(device: str, dtype: np.dtype) -> None:
     same(without_detours(lambda: x @ y), a @ b, device)
 
 
+@pytest.mark.parametrize("device", [*PRESENT.values(), *SMALL])
+@pytest.mark.parametrize("square", [4, 8])
+def test_tiles_of_few_large_blocks(device: str, square: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "_square", lambda *_: square)
+    a, b = numbers((131, 21), np.dtype("f")), numbers((21, 139), np.dtype("f"), 1)
+    for layout in range(2):
+        x, y = there(a, device, layout), there(b, device, layout)
+        same(x @ y, a @ b, device)
+
+
 @pytest.mark.parametrize(("device", "dtype"), [one for one in PLACES if one[1].char in "?bfeD"], ids=str)
 def test_long_sums_are_cut_into_parts(device: str, dtype: np.dtype) -> None:
     for rows, depth, columns in [(5, 1100, 20), (3, 1543, 1), (1, 513, 40), (1, 1030, 1)]:
@@ -246,6 +256,8 @@ def test_factorizations(device: str, dtype: np.dtype) -> None:
         near(logarithm, np.linalg.slogdet(a).logabsdet, device, n)
         if n < 20:
             near(without_detours(lambda: weft.linalg.det(x)), np.linalg.det(a), device)  # noqa: B023
+        for ours, theirs in ((x, a), (y, h), (z, b)):
+            same(ours, theirs, device)
 
 
 @pytest.mark.parametrize(("device", "dtype"), [one for one in FACTORS if one[1].char in "df"], ids=str)
@@ -374,13 +386,19 @@ def test_kernels_of_tiles_multiply_and_add_at_once() -> None:
     """PTX of the large tile: products fused with their sums, a thread's sums in registers, loads of 16 bytes from shared memory."""
     from weft import cuda
 
-    for name, fused in (("float32", "fma.rn.f32"), ("float64", "fma.rn.f64"), ("complex64", "fma.rn.f32"), ("int32", "mad.lo.s32")):
+    for name, square, fused in (
+        ("float32", 4, "fma.rn.f32"),
+        ("float32", 8, "fma.rn.f32"),
+        ("float64", 4, "fma.rn.f64"),
+        ("complex64", 4, "fma.rn.f32"),
+        ("int32", 8, "mad.lo.s32"),
+    ):
         matrices = f"{name}[:,:,:,:]"
-        kernel = products._tiled(np.dtype(name), 4)
+        kernel = products._tiled(np.dtype(name), square)
         text, _ = cuda.compile_ptx(kernel.py_func, f"void({name}[:,:,:], {matrices}, {matrices}, int64, bool, bool, bool)", cc=(9, 0))
         assert text.count(fused) >= 64
         assert ".local" not in text
-        assert "ld.shared.v4" in text or "ld.shared.v2" in text
+        assert text.count("ld.shared.v4") + text.count("ld.shared.v2") == text.count("ld.shared.")
         assert "mul.rn.f32" not in text
 
 

@@ -49,6 +49,14 @@ def _add_complex(s: Any, x: Any, y: Any) -> Any:
     return complex(s.real + x.real * y.real - x.imag * y.imag, s.imag + x.real * y.imag + x.imag * y.real)
 
 
+def _sum(x: Any, y: Any) -> Any:
+    return x + y
+
+
+def _either(x: Any, y: Any) -> Any:
+    return x | y
+
+
 def conjugate(x: Any) -> Any:
     """In kernels: a complex number with the other imaginary part."""
     return complex(x.real, -x.imag)
@@ -91,11 +99,13 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool = False, conjugates: bo
     with `conjugates` the second matrix is conjugated."""
     held, add, stored = _numbers(dtype)
     tile = _SIDE * square
-    # Tiles of both matrices fit 16 KiB or little more.
-    steps = 8 if np.dtype(held).itemsize > 8 and square > 2 else 16
+    # Complex numbers, and large tiles, are more work for each that is loaded. Tiles of both matrices take 18 KiB at most.
+    steps = 8 if (dtype.kind == "c" and square > 1) or square > 4 else 16
     loads = tile * steps // _THREADS
-    # Four more in each row keep the threads that store a column off each other's banks, and rows aligned for loads of 16 bytes.
+    # Four more in each row keep the threads that store a column off each other's banks, and rows aligned for loads of 16 bytes, of which
+    # those of neighbouring threads lie side by side.
     row = tile + 4
+    load = max(min(square, 16 // np.dtype(held).itemsize), 1)
     together = 4
     zero = held(0)
     loaded = conjugate if conjugates else held
@@ -137,11 +147,12 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool = False, conjugates: bo
                     q = q0 + further
                     for i in range(square):
                         for j in range(square):
-                            sums[i, j] = add(sums[i, j], left[q, y * square + i], right[q, x * square + j])
+                            k = x * load + j % load + j // load * (_SIDE * load)
+                            sums[i, j] = add(sums[i, j], left[q, y * square + i], right[q, k])
             cuda.syncthreads()
         for i in range(square):
             for j in range(square):
-                row_in, column_in = y * square + i, x * square + j
+                row_in, column_in = y * square + i, x * load + j % load + j // load * (_SIDE * load)
                 if row_in < rows and column_in < columns:
                     if subtracts:
                         c[place, row0 + row_in, column0 + column_in] -= sums[i, j]
@@ -155,8 +166,8 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool = False, conjugates: bo
 def _with_vector(dtype: np.dtype, across: bool, subtracts: bool = False) -> Any:
     """The kernel of rows times a vector. Lanes go along a row that lies together (`across`), else along the rows."""
     held, add, stored = _numbers(dtype)
-    zero, is_bool = held(0), dtype.kind == "b"
-    lanes, groups = 32, 8
+    zero, both = held(0), _either if dtype.kind == "b" else _sum
+    lanes, groups, together = 32, 8, 4
 
     @cuda.jit
     def product_with_vector(c, a, b, first):  # type: ignore[no-untyped-def]
@@ -166,20 +177,25 @@ def _with_vector(dtype: np.dtype, across: bool, subtracts: bool = False) -> Any:
         outer, inner = place // a.shape[1], place % a.shape[1]
         rows_of_a, b_there = a[outer, inner], b[outer, inner]
         row = cuda.blockIdx.x * groups + y if across else cuda.blockIdx.x * lanes + x
-        s = zero
+        lane, width, depth = (x, lanes, b_there.shape[0]) if across else (y, groups, b_there.shape[0])
+        # Several sums at once, so that several loads are on their way.
+        sums = cuda.local.array(together, held)
+        for turn in range(together):
+            sums[turn] = zero
         if row < rows_of_a.shape[0]:
-            for q in range(x if across else y, b_there.shape[0], lanes if across else groups):
-                s = add(s, held(rows_of_a[row, q]), held(b_there[q]))
-        box[y, x] = s
+            stride = together * width
+            for start in range(0, depth - stride + 1, stride):
+                for turn in range(together):
+                    q = start + turn * width + lane
+                    sums[turn] = add(sums[turn], held(rows_of_a[row, q]), held(b_there[q]))
+            for q in range(depth - depth % stride + lane, depth, width):
+                sums[0] = add(sums[0], held(rows_of_a[row, q]), held(b_there[q]))
+        box[y, x] = both(both(sums[0], sums[1]), both(sums[2], sums[3]))
         cuda.syncthreads()
         half = (lanes if across else groups) // 2
         while half > 0:
             if (x if across else y) < half:
-                other = box[y, x + half] if across else box[y + half, x]
-                if is_bool:
-                    box[y, x] |= other
-                else:
-                    box[y, x] += other
+                box[y, x] = both(box[y, x], box[y, x + half] if across else box[y + half, x])
             cuda.syncthreads()
             half //= 2
         if (x if across else y) == 0 and row < rows_of_a.shape[0]:
@@ -289,7 +305,7 @@ def _launch_with_vector(kernel: Any, blocks: int, c: ndarray, a: ndarray, b: nda
 def _tiles(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     """Matrices (p, q, m, k) times others (p, q, k, n): (p q, m, n)."""
     count, (rows, depth), columns = a.shape[0] * a.shape[1], a.shape[2:], b.shape[3]
-    square = _square(rows, columns, count)
+    square = _square(rows, columns, count, a.dtype)
     tile = square * _SIDE
     parts = _parts(-(-rows // tile) * -(-columns // tile) * count, depth)
     if parts > 1:
@@ -299,13 +315,15 @@ def _tiles(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     return found
 
 
-def _square(rows: int, columns: int, count: int) -> int:
+def _square(rows: int, columns: int, count: int, dtype: np.dtype) -> int:
     """How many sums each thread has along each axis: small matrices, and few, are cut into small tiles."""
     if min(rows, columns) <= 16:
         return 1
     if min(rows, columns) <= 32 or -(-rows // 64) * -(-columns // 64) * count < _BLOCKS // 2:
         return 2
-    return 4
+    # The registers of a thread hold 64 sums of 32 bits.
+    is_large = min(rows, columns) >= 128 and -(-rows // 128) * -(-columns // 128) * count >= _BLOCKS
+    return 8 if is_large and dtype.kind in "fiu" and dtype.itemsize == 4 else 4
 
 
 def _launch_tiles(kernel: Any, tile: int, c: ndarray, a: ndarray, b: ndarray, lower_only: bool = False) -> None:
@@ -351,6 +369,6 @@ def subtract_product(c: ndarray, a: ndarray, b: ndarray, lower_only: bool = Fals
         blocks = -(-c.shape[1] // (8 if across else 32))
         _launch_with_vector(_with_vector(c.dtype, across, True), blocks, c[..., 0], a[None], b[None, :, :, 0])
         return
-    square = _square(c.shape[1], c.shape[2], c.shape[0])
+    square = _square(c.shape[1], c.shape[2], c.shape[0], c.dtype)
     kernel = _tiled(c.dtype, square, True, conjugates and c.dtype.kind == "c")
     _launch_tiles(kernel, square * _SIDE, c, a[None], b[None], lower_only)
