@@ -31,7 +31,7 @@ def _small(dtype: np.dtype) -> Any:
     held, less, rows, groups = dtype.type, less_product(dtype), ROWS, 8
     other = conjugate if dtype.kind == "c" else held
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def cholesky_of_small(a, flags, first):  # type: ignore[no-untyped-def]
         box = cuda.shared.array((rows, rows + 1), held)
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
@@ -68,7 +68,7 @@ def _small(dtype: np.dtype) -> Any:
     return cholesky_of_small
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def _clear_above(a, first):  # type: ignore[no-untyped-def]
     """Zeros above the diagonals."""
     place = first + cuda.blockIdx.z

@@ -48,7 +48,7 @@ def _small(dtype: np.dtype) -> Any:
     size = _size_of_complex if dtype.kind == "c" else _size
     least = real_dtype(dtype).type(-1)
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def lu_of_small(a, pivots, first):  # type: ignore[no-untyped-def]
         box = cuda.shared.array((rows, rows + 1), held)
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
@@ -98,7 +98,7 @@ def _panel(dtype: np.dtype, threads: int) -> Any:
     size, real = (_size_of_complex if dtype.kind == "c" else _size), real_dtype(dtype).type
     least = real(-1)
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def lu_of_panel(a, pivots, first, top):  # type: ignore[no-untyped-def]
         sizes, places = cuda.shared.array(threads, real), cuda.shared.array(threads, np.int32)
         t = cuda.threadIdx.x
@@ -138,7 +138,7 @@ def _panel(dtype: np.dtype, threads: int) -> Any:
     return lu_of_panel
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def _exchange(a, pivots, first, top):  # type: ignore[no-untyped-def]
     """Each thread exchanges the rows of one column, one pair after the other."""
     place = first + cuda.blockIdx.y
@@ -150,7 +150,7 @@ def _exchange(a, pivots, first, top):  # type: ignore[no-untyped-def]
                 a[place, j, column], a[place, at, column] = a[place, at, column], a[place, j, column]
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def _rows_taken(rows, pivots, first):  # type: ignore[no-untyped-def]
     """Which row comes to stand at a place after all exchanges: they are undone from the last to the first."""
     place = first + cuda.blockIdx.y
@@ -164,7 +164,7 @@ def _rows_taken(rows, pivots, first):  # type: ignore[no-untyped-def]
         rows[place, row] = at
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def _take_rows(into, rows, a, first):  # type: ignore[no-untyped-def]
     place = first + cuda.blockIdx.z
     column, row = cuda.grid(2)
@@ -180,7 +180,7 @@ def _determinant(dtype: np.dtype) -> Any:
     def is_finite(x):  # type: ignore[no-untyped-def]
         return math.isfinite(x.real) and math.isfinite(x.imag) if is_complex else math.isfinite(x)
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def determinant_of_triangles(wholes, signs, logarithms, a, pivots, first):  # type: ignore[no-untyped-def]
         products, units = cuda.shared.array(threads, held), cuda.shared.array(threads, held)
         sizes, odd = cuda.shared.array(threads, real), cuda.shared.array(threads, np.int32)
@@ -223,7 +223,7 @@ def _determinant(dtype: np.dtype) -> Any:
     return determinant_of_triangles
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def _rows_of_one(into, rows, first):  # type: ignore[no-untyped-def]
     """The same of the identity."""
     place = first + cuda.blockIdx.z

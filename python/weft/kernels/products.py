@@ -110,7 +110,7 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool = False, conjugates: bo
     zero = held(0)
     loaded = conjugate if conjugates else held
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def product_of_tiles(c, a, b, first, a_by_rows, b_by_rows, lower_only):  # type: ignore[no-untyped-def]
         left = cuda.shared.array((steps, row), held)
         right = cuda.shared.array((steps, row), held)
@@ -169,7 +169,7 @@ def _with_vector(dtype: np.dtype, across: bool, subtracts: bool = False) -> Any:
     zero, both = held(0), _either if dtype.kind == "b" else _sum
     lanes, groups, together = 32, 8, 4
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def product_with_vector(c, a, b, first):  # type: ignore[no-untyped-def]
         box = cuda.shared.array((groups, lanes), held)
         x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -213,7 +213,7 @@ def _one_by_one(dtype: np.dtype) -> Any:
     held, add, stored = _numbers(dtype)
     zero = held(0)
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def product_one_by_one(c, a, b):  # type: ignore[no-untyped-def]
         place = cuda.grid(1)
         rows, columns = a.shape[2], b.shape[3]

@@ -45,7 +45,7 @@ def _substitution(dtype: np.dtype, unit: bool, conjugates: bool) -> Any:
     held, less, rows, columns = dtype.type, less_product(dtype), ROWS, _COLUMNS
     loaded = conjugate if conjugates else held
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def substitution(a, b, first, by_rows):  # type: ignore[no-untyped-def]
         lower = cuda.shared.array((rows, rows + 1), held)
         done = cuda.shared.array((rows, columns), held)
