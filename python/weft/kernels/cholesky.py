@@ -26,9 +26,10 @@ __all__ = ["cholesky"]
 
 
 @functools.cache
-def _small(dtype: np.dtype) -> Any:
-    """The kernel of one matrix of at most 32 rows for each block, in place. A flag is set where a pivot is not positive."""
-    held, less, rows, groups = dtype.type, less_product(dtype), ROWS, 8
+def _small(dtype: np.dtype, groups: int) -> Any:
+    """The kernel of one matrix of at most 32 rows for each block of 32 threads by `groups`, in place. A flag is set where a pivot is not
+    positive."""
+    held, less, rows = dtype.type, less_product(dtype), ROWS
     other = conjugate if dtype.kind == "c" else held
 
     @cuda.jit(cache=True)
@@ -37,14 +38,13 @@ def _small(dtype: np.dtype) -> Any:
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
         place = first + cuda.blockIdx.x
         n = a.shape[1]
-        for turn in range(rows // groups):
-            i = turn * groups + group
-            if i < n and row <= i:
+        for i in range(group, n, groups):
+            if row <= i:
                 box[i, row] = a[place, i, row]
         cuda.syncthreads()
         for j in range(n):
             pivot = box[j, j].real
-            if not pivot > 0:
+            if row == 0 and group == 0 and not pivot > 0:
                 flags[place] = True
             root = math.sqrt(pivot)
             below = box[row, j] / root if row > j and row < n else held(0)
@@ -55,14 +55,12 @@ def _small(dtype: np.dtype) -> Any:
                 elif row > j and row < n:
                     box[row, j] = below
             cuda.syncthreads()
-            for turn in range(rows // groups):
-                i = turn * groups + group
+            for i in range(group, n, groups):
                 if i > j and i <= row and row < n:
                     box[row, i] = less(box[row, i], below, other(box[i, j]))
             cuda.syncthreads()
-        for turn in range(rows // groups):
-            i = turn * groups + group
-            if i < n and row <= i:
+        for i in range(group, n, groups):
+            if row <= i:
                 a[place, i, row] = box[i, row]
 
     return cholesky_of_small
@@ -111,9 +109,10 @@ def _factorize(a: ndarray, flags: ndarray) -> None:
     """Replaces the lower triangles of matrices (p, n, n)."""
     n = a.shape[1]
     if n <= ROWS:
-        kernel = _small(a.dtype)
+        groups = 1 if n <= 8 else 8
+        kernel = _small(a.dtype, groups)
         for places in pieces(a.shape[0], GRID):
-            kernel[places.stop - places.start, (ROWS, 8)](a, flags, number(places.start, a))
+            kernel[places.stop - places.start, (ROWS, groups)](a, flags, number(places.start, a))
         return
     cut = half(n)
     above, below, rest = a[:, :cut, :cut], a[:, cut:, :cut], a[:, cut:, cut:]

@@ -42,9 +42,9 @@ def is_larger(x: Any, y: Any) -> Any:
 
 
 @functools.cache
-def _small(dtype: np.dtype) -> Any:
-    """The kernel of one matrix of at most 32 rows for each block, in place."""
-    held, less, rows, groups = dtype.type, less_product(dtype), ROWS, 8
+def _small(dtype: np.dtype, groups: int) -> Any:
+    """The kernel of one matrix of at most 32 rows for each block of 32 threads by `groups`, in place."""
+    held, less, rows = dtype.type, less_product(dtype), ROWS
     size = _size_of_complex if dtype.kind == "c" else _size
     least = real_dtype(dtype).type(-1)
 
@@ -54,9 +54,8 @@ def _small(dtype: np.dtype) -> Any:
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
         place = first + cuda.blockIdx.x
         n = a.shape[1]
-        for turn in range(rows // groups):
-            j = turn * groups + group
-            if row < n and j < n:
+        for j in range(group, n, groups):
+            if row < n:
                 box[row, j] = a[place, row, j]
         cuda.syncthreads()
         for j in range(n):
@@ -75,17 +74,15 @@ def _small(dtype: np.dtype) -> Any:
             ratio = held(0)
             if row > j and row < n and largest != 0:
                 ratio = held(box[row, j] / box[j, j])
-                for turn in range(rows // groups):
-                    k = turn * groups + group
-                    if k > j and k < n:
+                for k in range(group, n, groups):
+                    if k > j:
                         box[row, k] = less(box[row, k], ratio, box[j, k])
             cuda.syncthreads()
             if group == 0 and row > j and row < n:
                 box[row, j] = ratio
         cuda.syncthreads()
-        for turn in range(rows // groups):
-            j = turn * groups + group
-            if row < n and j < n:
+        for j in range(group, n, groups):
+            if row < n:
                 a[place, row, j] = box[row, j]
 
     return lu_of_small
@@ -241,8 +238,9 @@ def _factorized(a: ndarray) -> tuple[ndarray, ndarray]:
     if work.size == 0:
         return work, pivots
     if n <= ROWS:
+        groups = 1 if n <= 8 else 8
         for places in pieces(count, GRID):
-            _small(work.dtype)[places.stop - places.start, (ROWS, 8)](work, pivots, number(places.start, a))
+            _small(work.dtype, groups)[places.stop - places.start, (ROWS, groups)](work, pivots, number(places.start, a))
     else:
         _eliminate(work, pivots, 0)
     return work, pivots

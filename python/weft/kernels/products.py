@@ -369,6 +369,9 @@ def subtract_product(c: ndarray, a: ndarray, b: ndarray, lower_only: bool = Fals
         blocks = -(-c.shape[1] // (8 if across else 32))
         _launch_with_vector(_with_vector(c.dtype, across, True), blocks, c[..., 0], a[None], b[None, :, :, 0])
         return
+    if abs(c.strides[1]) < abs(c.strides[2]) and not lower_only and not conjugates:
+        # Neighbouring threads write what lies side by side.
+        c, a, b = c.transpose(0, 2, 1), b.transpose(0, 2, 1), a.transpose(0, 2, 1)
     square = _square(c.shape[1], c.shape[2], c.shape[0], c.dtype)
     kernel = _tiled(c.dtype, square, True, conjugates and c.dtype.kind == "c")
     _launch_tiles(kernel, square * _SIDE, c, a[None], b[None], lower_only)
