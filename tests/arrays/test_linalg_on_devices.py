@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
+import os
+import subprocess
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -403,12 +405,43 @@ def test_kernels_of_tiles_multiply_and_add_at_once() -> None:
 
 
 def test_nothing_of_it_is_imported_for_the_cpu() -> None:
-    assert importlib.util.find_spec("weft.kernels.lu") is not None
-    import subprocess
-    import sys
-
     program = (
         "import sys, weft; x = weft.eye(3); weft.eval(x @ x, weft.linalg.inv(x)); "
         "assert not any(name in sys.modules for name in ('weft.kernels.lu', 'weft.kernels.products'))"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+CHECKED = """
+import numpy as np
+import weft
+from weft.kernels import cholesky, lu, products
+
+source = np.random.default_rng(0)
+
+
+def near(ours, theirs):
+    assert np.allclose(weft.asnumpy(ours), theirs)
+
+
+a, b = source.standard_normal((2, 35, 21)), source.standard_normal((21, 34))
+x, y = weft.asarray(a, device="cpu"), weft.asarray(b, device="cpu")
+near(products.products(x, y), a @ b)
+near(products.products(x, weft.matrix_transpose(weft.asarray(b.T.copy(), device="cpu"))[:, :1]), a @ b[:, :1])
+near(products.products(x[0, :1], y), a[0, :1] @ b)
+near(products.products(x[:, :5, :3], y[:3]), a[:, :5, :3] @ b[:3])
+for n in (3, 12, 33):
+    a = source.standard_normal((2, n, n))
+    h = a @ a.swapaxes(-1, -2) + np.eye(n)
+    x, y = weft.asarray(a, device="cpu"), weft.asarray(h, device="cpu")
+    near(lu.inv(x), np.linalg.inv(a))
+    near(lu.det(x), np.linalg.det(a))
+    near(cholesky.cholesky(y, False), np.linalg.cholesky(h))
+"""
+
+
+def test_kernels_in_checked_mode() -> None:
+    """On the CPU's checking interpreter: no thread reads what another one writes, or beyond the end."""
+    env = {**os.environ, "WEFT_CHECK": "1", "WEFT_DEVICE": "cpu"}
+    done = subprocess.run([sys.executable, "-c", CHECKED], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
