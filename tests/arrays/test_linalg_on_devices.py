@@ -278,6 +278,18 @@ def test_what_is_made_of_factorizations(device: str, dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("device", PRESENT.values())
+def test_condition_numbers(device: str) -> None:
+    a = matrix((3, 5, 5), np.dtype("d"))
+    a[1] = 1
+    x = weft.asarray(a, device=device)
+    weft.eval(x)
+    for norm in (1, "fro"):
+        found = weft.asnumpy(without_detours(lambda: weft.linalg.cond(x, norm)))  # noqa: B023
+        assert np.isinf(found[1])
+        np.testing.assert_allclose(found[::2], np.linalg.cond(a[::2], norm), rtol=1e-11)
+
+
+@pytest.mark.parametrize("device", PRESENT.values())
 def test_one_triangle_is_read(device: str) -> None:
     h = np.array([[4.0, np.nan], [2.0, 5.0]])
     same(weft.linalg.cholesky(weft.asarray(h, device=device)), np.linalg.cholesky(h), device)

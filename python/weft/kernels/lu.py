@@ -16,14 +16,15 @@ from numpy.linalg import LinAlgError
 
 from weft import cuda
 from weft._weft import _broadcast, _cast, _full, _reshape, ndarray
-from weft.arrays._common import broadcast_shape, real_dtype, u
+from weft.arrays._common import broadcast_shape, real_dtype, select, u
+from weft.arrays.reductions import any as any_of
 from weft.arrays.shapes import diagonal, matrix_transpose
 
 from .launching import launched, number, pieces, wide
 from .products import GRID, subtract_product
 from .triangles import ROWS, less_product, solve_lower
 
-__all__ = ["det", "inv", "slogdet", "solve"]
+__all__ = ["det", "inv", "inv_or_nan", "slogdet", "solve"]
 
 _PANEL = 16
 
@@ -340,11 +341,27 @@ def inv(a: ndarray) -> ndarray:
 def _inverses(a: ndarray) -> ndarray:
     triangles, pivots = _factorized(a)
     _regular(triangles)
-    x = _full(triangles.shape, 0, triangles.dtype, a.device)
+    return _reshape(_cast(_inverted(triangles, pivots), a.dtype), a.shape)
+
+
+def _inverted(triangles: ndarray, pivots: ndarray) -> ndarray:
+    x = _full(triangles.shape, 0, triangles.dtype, triangles.device)
     if x.size:
         _rows_launched(_rows_of_one, x, _sources(pivots))
         _substituted(triangles, x)
-    return _reshape(_cast(x, a.dtype), a.shape)
+    return x
+
+
+def inv_or_nan(a: ndarray) -> ndarray:
+    """The inverses of matrices (..., n, n), NaN for singular ones."""
+    return launched(_inverses_or_nan, a)
+
+
+def _inverses_or_nan(a: ndarray) -> ndarray:
+    triangles, pivots = _factorized(a)
+    is_singular = any_of(u("equal", diagonal(triangles, 0, 1, 2), 0), axis=1)
+    found = select(is_singular[:, None, None], triangles.dtype.type(np.nan), _inverted(triangles, pivots))
+    return _reshape(_cast(found, a.dtype), a.shape)
 
 
 def slogdet(a: ndarray) -> tuple[ndarray, ndarray]:

@@ -17,6 +17,7 @@ from weft.arrays.reductions import max as max_of
 from weft.arrays.reductions import min as min_of
 from weft.arrays.reductions import sum as sum_of
 from weft.arrays.shapes import moveaxis, permute_dims
+from weft.kernels.launching import on_a_device
 
 from ._routines import LinAlgError, called, inexact, square
 from .decompositions import svd
@@ -173,6 +174,10 @@ def cond(x: Any, p: Any = None) -> ndarray:
 
 def _inverse_or_nan(a: ndarray) -> ndarray:
     """Inverses, NaN for matrices that have none."""
+    if on_a_device(a):
+        from weft.kernels.lu import inv_or_nan
+
+        return inv_or_nan(a)
     return _compiled.on_hosts(_inverses, a)
 
 
