@@ -182,6 +182,12 @@ def beside(x: Any, *others: Any) -> ndarray:
     return x if isinstance(x, ndarray) else array_of(x, device=_place(others))
 
 
+def together(a: Any, b: Any) -> tuple[ndarray, ndarray]:
+    """Two arguments as arrays, both on the device of the one that is an array."""
+    a = beside(a, b)
+    return a, beside(b, a)
+
+
 def _place(xs: Iterable[Any]) -> _weft.Device | None:
     """The device of the first array that has axes, or of the first one."""
     arrays = [x for x in xs if isinstance(x, ndarray)]
@@ -337,6 +343,11 @@ def lying_as_copy(x: ndarray, dtype: Any = None) -> ndarray:
 def turned_if_fortran(x: ndarray) -> Order:
     """The order of what NumPy makes in Fortran's order for arrays that lie so, and in C's for all others."""
     return tuple(reversed(range(x.ndim))) if x.ndim > 1 and in_c_order(x.T) and not in_c_order(x) else None
+
+
+def counting_dtype(device: _weft.Device | None) -> np.dtype:
+    """What rows and columns are counted in: 64 bits, or the 32 that a device has. None is the current one."""
+    return np.dtype(np.int64 if (device or _weft.current_device()).int64 else np.int32)
 
 
 def positions(n: int, like: ndarray, dtype: Any = np.int64) -> ndarray:

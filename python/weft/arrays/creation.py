@@ -16,6 +16,7 @@ from ._common import (
     as_dtype,
     check_order,
     copied,
+    counting_dtype,
     flat,
     lies_in,
     lying,
@@ -331,7 +332,8 @@ def _grid(n: int, m: int, device: Any) -> tuple[ndarray, ndarray]:
     """The numbers of rows as a column, and those of columns as a row."""
     n, m = max(operator.index(n), 0), max(operator.index(m), 0)
     place = as_device(device)
-    return _iota(n, 0, 1, np.dtype(np.int64), place)[:, None], _iota(m, 0, 1, np.dtype(np.int64), place)
+    dtype = counting_dtype(place)
+    return _iota(n, 0, 1, dtype, place)[:, None], _iota(m, 0, 1, dtype, place)
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False, *, device: Any = None) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from weft._weft import _cast, _permute, _reshape, ndarray
 
-from ._common import array_of, as_dtype, check_order, given, result_dtype, u
+from ._common import as_dtype, beside, check_order, given, result_dtype, u
 from .products import matrices
 from .reductions import sum as sum_of
 from .shapes import diagonal
@@ -85,7 +85,7 @@ def _parsed(operands: tuple[Any, ...], sums_dots: bool) -> tuple[list[str], str,
             "must specify the einstein sum subscripts string and at least one operand, or at least one operand and its subscripts list"
         )
     if isinstance(operands[0], str):
-        text, arrays = operands[0].replace(" ", ""), [array_of(x) for x in operands[1:]]
+        text, arrays = operands[0].replace(" ", ""), [beside(x, *operands[1:]) for x in operands[1:]]
     else:
         text, arrays = _text_of_lists(operands)
     for letter in text:
@@ -149,7 +149,7 @@ def _text_of_lists(operands: tuple[Any, ...]) -> tuple[str, list[ndarray]]:
     pairs, last = operands, None
     if len(operands) % 2:
         pairs, last = operands[:-1], operands[-1]
-    arrays = [array_of(x) for x in pairs[::2]]
+    arrays = [beside(x, *pairs[::2]) for x in pairs[::2]]
     terms = [_letters(each) for each in pairs[1::2]]
     return ",".join(terms) + ("" if last is None else "->" + _letters(last)), arrays
 

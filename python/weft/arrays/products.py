@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _fold, _full, _permute, _reshape, linalg, ndarray
+from weft.kernels.launching import on_a_device
 
 from . import _compiled
 from ._common import (
@@ -18,6 +19,7 @@ from ._common import (
     axes_of,
     axis_of,
     broadcast_shape,
+    counting_dtype,
     flat,
     given,
     is_half,
@@ -26,6 +28,7 @@ from ._common import (
     select,
     stretched,
     sum_dtype,
+    together,
     u,
 )
 from .creation import tri, within
@@ -64,7 +67,7 @@ def dot(a: Any, b: Any, out: Any = None) -> ndarray:
     >>> weft.dot(weft.asarray([1, 2]), weft.asarray([3, 4]))
     array(11)
     """
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     if a.ndim == 0 or b.ndim == 0:
         return given(u("multiply", a, b), out, "no")
     if b.ndim == 1:
@@ -85,10 +88,14 @@ def _shown(a: ndarray) -> str:
 def matrices(a: ndarray, b: ndarray) -> ndarray:
     """The products of matrices in the last two axes; the axes in front are broadcast.
 
-    Of 16-bit floats they are those of float32, rounded once.
+    Of 16-bit floats they are those of float32, rounded once. On a device that is not the CPU they are kernels of Weft's own.
     """
     a, b = _of_one_dtype(a, b)
     dtype = a.dtype
+    if on_a_device(a, b):
+        from weft.kernels.products import products
+
+        return products(a, b)
     if is_half(dtype):
         single = np.dtype(np.float32)
         return _cast(_native(_cast(a, single), _cast(b, single)), dtype)
@@ -141,7 +148,7 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", 
     >>> weft.matmul(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
-    a, b = array_of(x1), array_of(x2)
+    a, b = together(x1, x2)
     for number, x in enumerate((a, b)):
         if x.ndim == 0:
             raise ValueError(
@@ -180,7 +187,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
     >>> weft.matvec(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
-    a, b = array_of(x1), array_of(x2)
+    a, b = together(x1, x2)
     if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
         raise ValueError(f"matvec: operands of shapes {a.shape} and {b.shape} do not meet the signature (m,n),(n)->(m)")
     return given(matrices(a, b[..., None])[..., 0], out)
@@ -192,7 +199,7 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
     >>> weft.vecmat(weft.asarray([1, 1]), weft.asarray([[1, 2], [3, 4]]))
     array([4, 6])
     """
-    a, b = array_of(x1), array_of(x2)
+    a, b = together(x1, x2)
     if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         raise ValueError(f"vecmat: operands of shapes {a.shape} and {b.shape} do not meet the signature (n),(n,m)->(m)")
     return given(matrices(_conjugate(a)[..., None, :], b)[..., 0, :], out)
@@ -210,7 +217,7 @@ def vecdot(
     >>> weft.vecdot(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
-    a, b = array_of(x1), array_of(x2)
+    a, b = together(x1, x2)
     for number, x in enumerate((a, b)):
         if x.ndim == 0:
             raise ValueError(
@@ -232,7 +239,7 @@ def vdot(a: Any, b: Any, /) -> ndarray:
     >>> weft.vdot(weft.asarray([1j, 2]), weft.asarray([1j, 1]))
     array(3.+0.j)
     """
-    a, b = flat(array_of(a)), flat(array_of(b))
+    a, b = (flat(x) for x in together(a, b))
     if a.size != b.size:
         raise ValueError("cannot reshape array: vdot takes arrays of as many elements")
     return _summed(_conjugate(a), b, 0)
@@ -244,7 +251,7 @@ def inner(a: Any, b: Any, /) -> ndarray:
     >>> weft.inner(weft.asarray([1, 2]), weft.asarray([3, 4]))
     array(11)
     """
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     if a.ndim == 0 or b.ndim == 0:
         return u("multiply", a, b)
     if a.shape[-1] != b.shape[-1]:
@@ -261,7 +268,8 @@ def outer(a: Any, b: Any, out: Any = None) -> ndarray:
     array([[3, 4],
            [6, 8]])
     """
-    return given(u("multiply", flat(array_of(a))[:, None], flat(array_of(b))), out)
+    a, b = together(a, b)
+    return given(u("multiply", flat(a)[:, None], flat(b)), out)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
@@ -272,7 +280,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
     >>> weft.tensordot(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]), 1)
     array([3, 7])
     """
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     if isinstance(axes, (tuple, list)):
         first, second = axes
         first = axes_of(first, a.ndim) if isinstance(first, (tuple, list)) else (axis_of(first, a.ndim),)
@@ -301,7 +309,7 @@ def kron(a: Any, b: Any) -> ndarray:
     >>> weft.kron(weft.asarray([1, 10]), weft.asarray([1, 2]))
     array([ 1,  2, 10, 20])
     """
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     rank = max(a.ndim, b.ndim)
     a, b = (x[(None,) * (rank - x.ndim) + (Ellipsis,)] for x in (a, b))
     products = u(
@@ -320,7 +328,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     if a.ndim < 1 or b.ndim < 1:
         raise ValueError("At least one array has zero dimension")
     a = moveaxis(a, axis_of(axisa, a.ndim, "axisa"), -1)
@@ -395,7 +403,8 @@ def _below(m: ndarray, k: int) -> ndarray:
     """Where a matrix of the last two axes is at or below a diagonal."""
     if m.ndim == 0:
         raise TypeError("tri() missing 1 required positional argument: 'N'")
-    rows, columns = positions(m.shape[-2] if m.ndim > 1 else m.shape[-1], m), positions(m.shape[-1], m)
+    dtype = counting_dtype(m.device)
+    rows, columns = positions(m.shape[-2] if m.ndim > 1 else m.shape[-1], m, dtype), positions(m.shape[-1], m, dtype)
     return u("greater_equal", u("add", rows[:, None], within(k, rows.size, columns.size)), columns)
 
 

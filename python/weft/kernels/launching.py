@@ -3,33 +3,65 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+import numpy as np
 
 from weft._weft import ndarray
 from weft.arrays._compiled import recorded
 from weft.errors import CaptureError
 
-__all__ = ["launched", "on_a_device"]
+__all__ = ["launched", "number", "on_a_device", "pieces", "wide"]
 
 
-def on_a_device(a: ndarray) -> bool:
-    """Whether these kernels are for it: arrays on the CPU have compiled code of their own."""
-    return a.device.kind != "cpu"
+def on_a_device(*arrays: ndarray) -> bool:
+    """Whether these kernels are for them: arrays on the CPU have compiled code of their own. ValueError if they are in different places."""
+    for a in arrays:
+        if a.device.kind != "cpu":
+            _refuse_elsewhere(a, arrays)
+            return True
+    return False
 
 
-def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True) -> Any:
+def _refuse_elsewhere(a: ndarray, arrays: Iterable[ndarray]) -> None:
+    for other in arrays:
+        if other.device != a.device:
+            one, two = a.device.name, other.device.name
+            raise ValueError(f'operands are on different devices, {one} and {two}: move one with x.to("{one}") or x.to("{two}")')
+
+
+def number(n: int, like: ndarray) -> Any:
+    """A length or a place as a kernel on the device of an array takes it: some GPUs have no integers of 64 bits."""
+    return n if like.device.int64 else np.int32(n)
+
+
+def pieces(n: int, most: int) -> Iterator[slice]:
+    """Places that follow each other, so many at a time: a grid has only so many blocks."""
+    return (slice(start, min(start + most, n)) for start in range(0, n, most))
+
+
+def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
     """What a function of arrays gives that makes arrays, launches kernels and gives one array or a tuple of them.
 
-    A captured graph calls it again whenever it runs, if the shapes of what it gives depend on nothing but shapes.
+    A captured graph calls it again whenever it runs, if the shapes of what it gives depend on nothing but shapes; `like` gives arrays of
+    those shapes and dtypes, where the function itself cannot be called with zeros.
     """
     try:
         return function(*values)
     except CaptureError:
         if not keeps_shape:
             raise
-        return recorded(functools.partial(_of_list, function), list(values))
+        shaped = None if like is None else functools.partial(_of_list, like)
+        return recorded(functools.partial(_of_list, function), list(values), shaped)
 
 
 def _of_list(function: Callable[..., Any], values: list[Any]) -> Any:
     return function(*values)
+
+
+def wide(a: ndarray) -> np.dtype:
+    """What decompositions of floats are computed in: double precision, as NumPy's are, where the device has it."""
+    if not a.device.float64:
+        return a.dtype
+    return np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)

@@ -1,7 +1,8 @@
 """Linear algebra: NumPy's `numpy.linalg` and the Array API standard's extension, for weft arrays.
 
 What only adds and multiplies (norms of vectors, traces, products of vectors) is recorded and fused; products of matrices and
-decompositions are computed at once on the CPU. Arrays on other devices are copied to the host for them and back.
+decompositions are computed at once. On devices that are not the CPU products, solutions, inverses, determinants and Cholesky's
+decomposition are kernels of Weft's own; for the others arrays are copied to the host and back.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,17 +13,33 @@ from numpy.linalg import LinAlgError
 from weft._weft import _cast, ndarray
 from weft._weft import linalg as _linalg
 from weft.arrays import _compiled
-from weft.arrays._common import array_of, u
+from weft.arrays._common import array_of, beside, u
 from weft.arrays.shapes import matrix_transpose
+from weft.kernels.launching import on_a_device
 
 __all__ = ["LinAlgError"]
+
+
+# Where the kernels of routines are: a module of `weft.kernels`, its function, and what that is given beside the arrays.
+_KERNELS: dict[str, tuple[Any, ...]] = {
+    "cholesky_lower": ("cholesky", "cholesky", False),
+    "cholesky_upper": ("cholesky", "cholesky", True),
+    "det": ("lu", "det"),
+    "inv": ("lu", "inv"),
+    "slogdet": ("lu", "slogdet"),
+    "solve": ("lu", "solve"),
+}
 
 
 def call(name: str, *arrays: ndarray) -> Any:
     """What a routine gives for stacks of matrices of one dtype: an array, or a tuple of several.
 
-    It is computed in double precision, as in NumPy, and rounded to the arrays' own.
+    It is computed in double precision, as in NumPy, and rounded to the arrays' own. On a device that is not the CPU some are kernels of
+    Weft's own; the others are computed on the host.
     """
+    if on_a_device(*arrays) and name in _KERNELS:
+        module, function, *further = _KERNELS[name]
+        return getattr(importlib.import_module(f"weft.kernels.{module}"), function)(*arrays, *further)
     found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=functools.partial(_shaped, name))
     return found[0] if len(found) == 1 else found
 
@@ -53,7 +70,7 @@ def _shaped(name: str, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def common(*given: Any) -> list[ndarray]:
     """Arrays in one dtype of floats: float64 if one of them is no float, and complex if one of them is."""
-    arrays = [array_of(a) for a in given]
+    arrays = [beside(a, *given) for a in given]
     dtypes = []
     for a in arrays:
         if a.dtype.kind in "biu":
@@ -81,7 +98,7 @@ def square(*given: Any) -> list[ndarray]:
 
 
 def _stacks(given: Sequence[Any]) -> list[ndarray]:
-    arrays = [array_of(a) for a in given]
+    arrays = [beside(a, *given) for a in given]
     for a in arrays:
         if a.ndim < 2:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")

@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from weft._weft import ndarray
-from weft.arrays._common import array_of, given, stretched
+from weft.arrays._common import array_of, beside, given, stretched
 from weft.arrays.creation import eye
 from weft.arrays.products import dot, matmul
 
@@ -53,7 +53,8 @@ def multi_dot(arrays: Any, *, out: Any = None) -> ndarray:
     >>> weft.linalg.multi_dot([weft.ones((2, 9)), weft.ones((9, 1)), weft.ones((1, 9))]).shape
     (2, 9)
     """
-    chain = [array_of(a) for a in arrays]
+    arrays = list(arrays)
+    chain = [beside(a, *arrays) for a in arrays]
     if len(chain) < 2:
         raise ValueError("Expecting at least two arrays.")
     is_row, is_column = chain[0].ndim == 1, chain[-1].ndim == 1

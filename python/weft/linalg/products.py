@@ -6,7 +6,7 @@ from typing import Any
 
 from weft._weft import ndarray
 from weft.arrays import products, shapes
-from weft.arrays._common import array_of
+from weft.arrays._common import together
 
 matrix_transpose = shapes.matrix_transpose
 
@@ -45,7 +45,7 @@ def outer(x1: Any, x2: Any, /) -> ndarray:
     array([[3, 4],
            [6, 8]])
     """
-    x1, x2 = array_of(x1), array_of(x2)
+    x1, x2 = together(x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}.")
     return products.outer(x1, x2)
@@ -57,7 +57,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> ndarray:
     >>> weft.linalg.cross(weft.asarray([1, 0, 0]), weft.asarray([0, 1, 0]))
     array([0, 0, 1])
     """
-    x1, x2 = array_of(x1), array_of(x2)
+    x1, x2 = together(x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, "

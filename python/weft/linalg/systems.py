@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._weft import _cast, _reshape, ndarray
-from weft.arrays._common import array_of, filled, real_dtype, select, u
+from weft.arrays._common import array_of, beside, filled, real_dtype, select, together, u
 from weft.arrays.products import matmul
 from weft.arrays.reductions import count_nonzero
 from weft.arrays.reductions import max as max_of
@@ -35,7 +35,7 @@ def solve(a: Any, b: Any) -> ndarray:
     >>> weft.linalg.solve(weft.asarray([[2.0, 0.0], [0.0, 4.0]]), weft.asarray([2.0, 2.0]))
     array([1. , 0.5])
     """
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     square(a)
     a, b = common(a, b)
     if b.ndim == 1:
@@ -106,7 +106,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     if found.size == 0:
         return filled((*found.shape[:-2], found.shape[-1], found.shape[-2]), 0, found.dtype, found)
     left, values, right = svd(found, full_matrices=False, hermitian=hermitian)
-    cutoff = u("multiply", array_of(rcond)[..., None], max_of(values, axis=-1, keepdims=True))
+    cutoff = u("multiply", beside(rcond, values)[..., None], max_of(values, axis=-1, keepdims=True))
     one = values.dtype.type(1)
     inverse = select(u("greater", values, cutoff), u("divide", one, values), values.dtype.type(0))
     return matmul(turned(right), u("multiply", _cast(inverse, values.dtype)[..., None], turned(left)))
@@ -123,7 +123,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ndarray, ndarray, ndarray,
     >>> weft.round(x, 12)
     array([1., 2.])
     """
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     for x in (a,) if b.ndim == 1 else (a, b):
         if x.ndim != 2:
             raise LinAlgError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
@@ -177,7 +177,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> ndarray:
     >>> weft.linalg.tensorsolve(weft.eye(4).reshape(2, 2, 4), weft.asarray([[1.0, 2.0], [3.0, 4.0]]))
     array([1., 2., 3., 4.])
     """
-    a, b = array_of(a), array_of(b)
+    a, b = together(a, b)
     if axes is not None:
         order = list(range(a.ndim))
         for axis in axes:

@@ -47,6 +47,9 @@ TELL = words("""
 """)
 """What has to do with no elements, or only hands them on."""
 
+EVERYWHERE = words("dot einsum inner matmul matvec tensordot vecmat")
+"""What is computed at once where the arrays are, by kernels of Weft's own."""
+
 OF_WEFT = words("asnumpy bfloat16 compile current_device device devices eval explain jit njit polynomial prange profile syncs topk")
 """Names of Weft's own that the page has beside NumPy's and JAX's."""
 
@@ -147,7 +150,8 @@ def row(name: str) -> str:
     told = [*of_signatures(name), *([DIFFERENCES[name]] if DIFFERENCES.get(name) else [])]
     if name in UFUNCS and UFUNCS[name].__name__ != name:
         told.insert(0, f"`{UFUNCS[name].__name__}`")
-    return f"| `{name}` | {kind} | {DEVICES[kind]} | {'; '.join(told)} |"
+    natively = "all" if name in EVERYWHERE else DEVICES[kind]
+    return f"| `{name}` | {kind} | {natively} | {'; '.join(told)} |"
 
 
 def there() -> list[str]:
@@ -169,7 +173,7 @@ is otherwise than in NumPy. [Functions of arrays](namespace.md) has them by subj
 | when | |
 |---|---|
 | recorded | only says what is to be done: what is recorded one behind the other becomes one kernel, on every device |
-| at once | reads its arguments, and is compiled code of [the library](library.md); of arrays elsewhere by a copy to the host and back |
+| at once | reads its arguments: compiled code of [the library](library.md); arrays elsewhere by kernels of its own, or by way of the host |
 | on the host | by NumPy, or by Python, in the host's memory; what it gives is on the arrays' device |
 | no elements | asks about arrays, dtypes, devices, or makes functions |
 | NumPy's own | the same object: a dtype, a constant, a setting |
