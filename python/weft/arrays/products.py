@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _fold, _full, _permute, _reshape, linalg, ndarray
+from weft.kernels import nvidia
 
 from . import _compiled
 from ._common import (
@@ -88,6 +89,10 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
     Of 16-bit floats they are those of float32, rounded once.
     """
     a, b = _of_one_dtype(a, b)
+    if a.device.kind == "cuda":
+        found = nvidia.product(a, b)
+        if found is not None:
+            return found
     dtype = a.dtype
     if is_half(dtype):
         single = np.dtype(np.float32)

@@ -14,6 +14,7 @@ from weft._weft import linalg as _linalg
 from weft.arrays import _compiled
 from weft.arrays._common import array_of, u
 from weft.arrays.shapes import matrix_transpose
+from weft.kernels import nvidia
 
 __all__ = ["LinAlgError"]
 
@@ -21,9 +22,12 @@ __all__ = ["LinAlgError"]
 def call(name: str, *arrays: ndarray) -> Any:
     """What a routine gives for stacks of matrices of one dtype: an array, or a tuple of several.
 
-    It is computed in double precision, as in NumPy, and rounded to the arrays' own.
+    It is computed in double precision, as in NumPy, and rounded to the arrays' own; by NVIDIA's library in the arrays' own.
     """
-    found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=functools.partial(_shaped, name))
+    like = functools.partial(_shaped, name)
+    found = nvidia.routine(name, arrays, like) if arrays[0].device.kind == "cuda" else None
+    if found is None:
+        found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=like)
     return found[0] if len(found) == 1 else found
 
 

@@ -4,7 +4,10 @@
 
 pub mod context;
 pub mod copy;
+pub mod cublas;
+pub mod cufft;
 pub mod cupti;
+pub mod cusolver;
 pub mod device;
 pub mod event;
 pub mod graph;
