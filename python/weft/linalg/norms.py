@@ -10,7 +10,7 @@ import numpy as np
 
 from weft._weft import _cast, _reshape, ndarray
 from weft.arrays import _compiled
-from weft.arrays._common import array_of, axis_of, flat, real_dtype, select, u, with_ones
+from weft.arrays._common import array_of, axis_of, beside, flat, real_dtype, select, u, with_ones
 from weft.arrays.reductions import any as any_of
 from weft.arrays.reductions import count_nonzero
 from weft.arrays.reductions import max as max_of
@@ -143,10 +143,10 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         return _cast(any_of(u("not_equal", x, 0)), np.dtype(np.int64))
     values = svd(x, compute_uv=False, hermitian=hermitian)
     if tol is None:
-        factor = max(x.shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else array_of(rtol)[..., None]
+        factor = max(x.shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else beside(rtol, values)[..., None]
         tol = u("multiply", max_of(values, axis=-1, keepdims=True, initial=0), factor)
     else:
-        tol = array_of(tol)[..., None]
+        tol = beside(tol, values)[..., None]
     return count_nonzero(u("greater", values, tol), axis=-1)
 
 

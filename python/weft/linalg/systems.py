@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._weft import _cast, _reshape, ndarray
-from weft.arrays._common import array_of, filled, real_dtype, select, u
+from weft.arrays._common import array_of, beside, filled, real_dtype, select, u
 from weft.arrays.products import matmul
 from weft.arrays.reductions import count_nonzero
 from weft.arrays.reductions import max as max_of
@@ -106,7 +106,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     if found.size == 0:
         return filled((*found.shape[:-2], found.shape[-1], found.shape[-2]), 0, found.dtype, found)
     left, values, right = svd(found, full_matrices=False, hermitian=hermitian)
-    cutoff = u("multiply", array_of(rcond)[..., None], max_of(values, axis=-1, keepdims=True))
+    cutoff = u("multiply", beside(rcond, values)[..., None], max_of(values, axis=-1, keepdims=True))
     one = values.dtype.type(1)
     inverse = select(u("greater", values, cutoff), u("divide", one, values), values.dtype.type(0))
     return matmul(turned(right), u("multiply", _cast(inverse, values.dtype)[..., None], turned(left)))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from weft import cuda
-from weft._weft import Device, _full, _in_place, _lent, _reshape, ndarray
+from weft._weft import Device, _full, _in_place, _lent, _reshape, _unwritten, ndarray
 from weft.arrays._common import copied
 from weft.cupy import _driver
 from weft.errors import LibraryError
@@ -40,7 +40,12 @@ def stream(device: Device) -> int:
 
 
 def new(shape: Sequence[int], dtype: Any, device: Device) -> ndarray:
-    """An array for a library to write."""
+    """An array for a library to write: until then there is anything in it."""
+    return _unwritten(list(shape), np.dtype(dtype), device)
+
+
+def zeros(shape: Sequence[int], dtype: Any, device: Device) -> ndarray:
+    """An array of zeros."""
     return _full(tuple(shape), 0, np.dtype(dtype), device)
 
 
@@ -73,9 +78,12 @@ def written(device: Device, arrays: Sequence[ndarray], call: Callable[..., None]
 
 
 def made(create: Callable[..., int], check: Callable[[int, str], None], name: str) -> ctypes.c_void_p:
-    """A handle that a call gives."""
+    """A handle that a call gives. Where a library cannot be used at all, this is where it shows."""
     handle = ctypes.c_void_p()
-    check(create(ctypes.byref(handle)), name)
+    try:
+        check(create(ctypes.byref(handle)), name)
+    except LibraryError as error:
+        raise LibraryError(f"{error}. WEFT_NVIDIA_LIBRARIES=off does without NVIDIA's libraries") from None
     return handle
 
 

@@ -95,8 +95,8 @@ def _fitted(a: ndarray, axis: int, n: int) -> ndarray:
     have = a.shape[axis]
     if have >= n:
         return a if have == n else a[(slice(None),) * axis + (slice(0, n),)]
-    zeros = new((*a.shape[:axis], n - have, *a.shape[axis + 1 :]), a.dtype, a.device)
-    return weft.concatenate([a, zeros], axis=axis)
+    rest = calling.zeros((*a.shape[:axis], n - have, *a.shape[axis + 1 :]), a.dtype, a.device)
+    return weft.concatenate([a, rest], axis=axis)
 
 
 def _steps(a: ndarray, forward: bool, axes: tuple[int, ...], lengths: tuple[int, ...]) -> ndarray:
@@ -177,7 +177,7 @@ def _run(a: ndarray, kind: str, forward: bool, axes: tuple[int, ...], lengths: t
         _check(getattr(library, name)(plan, given[0] if operand is None else operand.address, to, *direction), name)
 
     written(device, [found, *spent], call)
-    return _permute(found, np.argsort(order).tolist()) if is_turned else found
+    return calling.dense(_permute(found, np.argsort(order).tolist())) if is_turned else found
 
 
 def _result(shape: tuple[int, ...], order: list[int], rank: int, dtype: np.dtype, device: Device) -> tuple[ndarray, _Side, bool]:

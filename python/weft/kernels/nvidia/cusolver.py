@@ -24,7 +24,7 @@ from weft.errors import CaptureError
 from weft.linalg._routines import LinAlgError
 
 from . import calling, cublas, finding
-from .calling import FORMATS, LETTERS, Operand, dense, new, stacked, written
+from .calling import FORMATS, LETTERS, Operand, dense, new, stacked, written, zeros
 from .signatures import ORTHOGONAL
 
 _STATUSES = {
@@ -105,6 +105,11 @@ class _Room:
         return self.operand.address, self.sizes[0], self.host, self.sizes[1]
 
 
+def _by_rows(columns: ndarray) -> ndarray:
+    """A stack of matrices in C's order, of one in column-major order."""
+    return dense(matrix_transpose(columns))
+
+
 def _refuse_where(flags: ndarray, words: str) -> None:
     """LinAlgError if a matrix of a stack has a flag. This waits for the device."""
     if _to_numpy(flags).any():
@@ -127,7 +132,7 @@ def _cholesky(a: ndarray, *, lower: bool) -> tuple[ndarray]:
     device, n, dtype = a.device, a.shape[-1], a.dtype
     factor = stacked(dense(a))
     count, bytes = factor.shape[0], n * n * dtype.itemsize
-    info = new((count,), np.int32, device)
+    info = zeros((count,), np.int32, device)
     triangle = _UPPER if lower else _LOWER
     matrix = FORMATS[dtype.name]
 
@@ -160,7 +165,7 @@ class _Lu:
         self.count = self.factors.shape[0]
         self.together = self.count > 1 and self.n <= _SMALL
         self.pivots = new((self.count, self.n), np.int32 if self.together else np.int64, self.device)
-        self.info = new((self.count,), np.int32, self.device)
+        self.info = zeros((self.count,), np.int32, self.device)
         written(self.device, [self.factors, self.pivots, self.info], self._factor)
 
     def _bytes(self, columns: int) -> int:
@@ -182,7 +187,7 @@ class _Lu:
     def solve(self, b: ndarray) -> ndarray:
         """The solutions for a stack of right-hand sides, as many as there are matrices; LinAlgError for singular matrices."""
         sides = stacked(dense(matrix_transpose(b)))
-        flags = new((self.count,), np.int32, self.device)
+        flags = zeros((self.count,), np.int32, self.device)
         factors, pivots = Operand(self.factors), Operand(self.pivots)
         columns, n, device, matrix = b.shape[-1], self.n, self.device, FORMATS[self.dtype.name]
 
@@ -203,7 +208,7 @@ class _Lu:
 
         written(device, [sides, flags], call)
         _refuse_where(u("not_equal", self.info, np.int32(0)), "Singular matrix")
-        return matrix_transpose(sides)
+        return _by_rows(sides)
 
 
 def _solve(a: ndarray, b: ndarray) -> tuple[ndarray]:
@@ -247,7 +252,7 @@ def _reflections(a: ndarray) -> tuple[ndarray, ndarray]:
     device, dtype, (m, n) = a.device, a.dtype, a.shape[-2:]
     found = stacked(dense(matrix_transpose(a)))
     count, k, matrix = found.shape[0], min(m, n), FORMATS[dtype.name]
-    scales, info = new((count, k), dtype, device), new((count,), np.int32, device)
+    scales, info = new((count, k), dtype, device), zeros((count,), np.int32, device)
 
     def call(at: int, to: int, flags: int) -> None:
         room = _Room(device, "cusolverDnXgeqrf", m, n, matrix, at, m, matrix, to, matrix)
@@ -264,12 +269,12 @@ def _columns(found: ndarray, scales: ndarray, width: int) -> ndarray:
     device, dtype, (count, n, m) = found.device, found.dtype, found.shape
     k = min(m, n)
     if width > n:
-        room = new((count, width - n, m), dtype, device)
+        room = zeros((count, width - n, m), dtype, device)
         rows = dense(weft.concatenate([found, room], axis=1))
     else:
         rows = dense(found[:, :width])
     given = Operand(scales)
-    info = new((count,), np.int32, device)
+    info = zeros((count,), np.int32, device)
     name = f"cusolverDn{ORTHOGONAL[LETTERS[dtype.name]]}"
 
     def call(at: int, flags: int) -> None:
@@ -303,7 +308,7 @@ def _qr(a: ndarray, *, complete: bool) -> tuple[ndarray, ndarray]:
     found, scales = _reflections(a)
     width = a.shape[-2] if complete else min(a.shape[-2:])
     # The columns of Q are made from a copy of the reflections, which the triangle lies beside.
-    q, r = matrix_transpose(_columns(found, scales, width)), _triangle(found, width)
+    q, r = _by_rows(_columns(found, scales, width)), _triangle(found, width)
     return tuple(_reshape(x, (*a.shape[:-2], *x.shape[-2:])) for x in (q, r))
 
 
@@ -313,7 +318,7 @@ def _eigh(a: ndarray, *, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
     device, dtype, n = a.device, a.dtype, a.shape[-1]
     found = stacked(dense(a))
     count, matrix, real = found.shape[0], FORMATS[dtype.name], real_dtype(dtype)
-    values, info = new((count, n), real, device), new((count,), np.int32, device)
+    values, info = new((count, n), real, device), zeros((count,), np.int32, device)
     job, triangle = int(vectors), _UPPER if lower else _LOWER
 
     def call(at: int, to: int, flags: int) -> None:
@@ -327,7 +332,7 @@ def _eigh(a: ndarray, *, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
     values = _reshape(values, a.shape[:-1])
     if not vectors:
         return (values,)
-    columns = _reshape(matrix_transpose(found), a.shape)
+    columns = _reshape(_by_rows(found), a.shape)
     # What was decomposed is the conjugate.
     return values, u("conjugate", columns) if dtype.kind == "c" else columns
 
@@ -343,7 +348,7 @@ def _svd(a: ndarray, *, job: str) -> tuple[ndarray, ...]:
     count, matrix, real = found.shape[0], FORMATS[dtype.name], real_dtype(dtype)
     width = 0 if job == "N" else m if job == "A" else n
     left, right = new((count, max(width, 1), m), dtype, device), new((count, n if width else 1, n), dtype, device)
-    values, info = new((count, n), real, device), new((count,), np.int32, device)
+    values, info = new((count, n), real, device), zeros((count,), np.int32, device)
     jobs, size = (ord(job), ord(job), m, n), dtype.itemsize
 
     def places(at: int, to: int, u_at: int, v_at: int) -> tuple[Any, ...]:
@@ -361,7 +366,7 @@ def _svd(a: ndarray, *, job: str) -> tuple[ndarray, ...]:
     if job == "N":
         return (values,)
     # Both by columns: read in C's order they are the transposes, which is what the transpose's decomposition needs, exchanged.
-    first, second = (right, left) if wide else (matrix_transpose(left), matrix_transpose(right))
+    first, second = (right, left) if wide else (_by_rows(left), _by_rows(right))
     first, second = (_reshape(x, (*shape[:-2], *x.shape[-2:])) for x in (first, second))
     return first, values, second
 

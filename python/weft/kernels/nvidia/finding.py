@@ -6,6 +6,7 @@ that are in the same file. NVIDIA's own libraries do not work with the driver's 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import weft
 from weft.cupy import _driver
 from weft.errors import LibraryError
 
@@ -26,13 +28,33 @@ _NUMBERS = {
 }
 # Where NVIDIA's wheels of each generation put it, from a folder of packages.
 _WHEELS = {13: "nvidia/cu13", 12: "nvidia/{name}"}
+# The oldest devices that libraries of a generation have code for.
+_OLDEST = {13: (7, 5)}
 _WINDOWS = sys.platform == "win32"
 _VARIABLE = "WEFT_NVIDIA_LIBRARIES"
 
 
-@functools.cache
+_pauses = 0
+
+
+@contextlib.contextmanager
+def paused() -> Iterator[None]:
+    """A block in which no library is used, by any thread: to measure what there is without."""
+    global _pauses
+    _pauses += 1
+    try:
+        yield
+    finally:
+        _pauses -= 1
+
+
 def library(name: str) -> ctypes.CDLL | None:
     """A library with the types of its calls, or None where there is none that Weft can use."""
+    return None if _pauses else _found(name)
+
+
+@functools.cache
+def _found(name: str) -> ctypes.CDLL | None:
     choice = os.environ.get(_VARIABLE, "")
     stand_in = os.environ.get("WEFT_CUDA_DRIVER", "") == "double"
     if choice == "off" or (stand_in and not choice):
@@ -56,7 +78,7 @@ def library(name: str) -> ctypes.CDLL | None:
 
 def _places(name: str, folder: str) -> Iterator[str]:
     """Files that may be the library, and its bare name for the loader to find: of the newest generation first that the driver has."""
-    newest = _driver_generation()
+    newest = _newest_generation()
     for generation, number in _NUMBERS[name].items():
         if generation > newest:
             continue
@@ -81,9 +103,14 @@ def _folders(name: str, generation: int) -> Iterator[Path]:
         yield from (root / each for each in inside)
 
 
-def _driver_generation() -> int:
-    """The newest CUDA whose programs the driver runs: an older driver refuses libraries of a newer one."""
+def _newest_generation() -> int:
+    """The newest CUDA whose programs the driver runs and that has code for all devices: an older driver refuses what is newer."""
     version = ctypes.c_int()
     if _driver._library().cuDriverGetVersion(ctypes.byref(version)) != 0:
         return 0
-    return version.value // 1000
+    found = version.value // 1000
+    capabilities = [device.compute_capability for device in weft.devices() if device.kind == "cuda"]
+    for generation, oldest in _OLDEST.items():
+        if any(capability < oldest for capability in capabilities):
+            found = min(found, generation - 1)
+    return found
