@@ -186,6 +186,7 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     """Both ways for stacks of matrices: small ones go at once."""
     if request.param == "one by one":
         monkeypatch.setattr(cusolver, "_SMALL", 0)
+        monkeypatch.setattr(cusolver, "_TINY", 0)
 
 
 @pytest.mark.usefixtures("size")
@@ -262,6 +263,7 @@ def test_qr(dtype: Any) -> None:
             near(found, wanted, 8)
 
 
+@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_eigenvalues_and_singular_values(dtype: Any) -> None:
     by = 8
@@ -407,6 +409,8 @@ CALLS = {
     "cusolverDnDorgqr=77": ("status 77 of cuSOLVER", weft.linalg.qr),
     "cusolverDnXsyevd=9": ("CUSOLVER_STATUS_NOT_SUPPORTED", weft.linalg.eigh),
     "cusolverDnXgesvd=5": ("CUSOLVER_STATUS_MAPPING_ERROR", weft.linalg.svd),
+    "cusolverDnDsyevjBatched=7": ("CUSOLVER_STATUS_INTERNAL_ERROR", lambda a: weft.linalg.eigvalsh(weft.stack([a, a]))),
+    "cusolverDnDgesvdjBatched=7": ("CUSOLVER_STATUS_INTERNAL_ERROR", lambda a: weft.linalg.svdvals(weft.stack([a, a]))),
     "cufftExecZ2Z=6": ("CUFFT_EXEC_FAILED", weft.fft.fft),
     "cufftExecD2Z=6": ("CUFFT_EXEC_FAILED", weft.fft.rfft),
     "cufftExecZ2D=6": ("CUFFT_EXEC_FAILED", weft.fft.irfft),

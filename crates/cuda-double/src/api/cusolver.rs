@@ -15,12 +15,12 @@ use crate::libraries::number::{Format, Number};
 use crate::libraries::spectral;
 use crate::libraries::{self, Held, Kind};
 
-const NOT_INITIALIZED: u32 = 1;
-const INVALID_VALUE: u32 = 3;
+pub(super) const NOT_INITIALIZED: u32 = 1;
+pub(super) const INVALID_VALUE: u32 = 3;
 const EXECUTION_FAILED: u32 = 6;
 const NOT_SUPPORTED: u32 = 9;
 
-fn held(handle: Handle) -> Outcome<Held> {
+pub(super) fn held(handle: Handle) -> Outcome<Held> {
     libraries::held(Kind::Solver, handle).ok_or(NOT_INITIALIZED)
 }
 
@@ -30,11 +30,11 @@ fn held_with(handle: Handle, params: Handle) -> Outcome<Held> {
     held(handle)
 }
 
-fn enqueue(held: Held, name: &'static str, run: impl Fn(&Context) -> Result<(), Fault> + Send + Sync + 'static) -> Outcome {
+pub(super) fn enqueue(held: Held, name: &'static str, run: impl Fn(&Context) -> Result<(), Fault> + Send + Sync + 'static) -> Outcome {
     libraries::enqueue(held, name, run).ok_or(EXECUTION_FAILED)
 }
 
-fn check(holds: bool) -> Outcome {
+pub(super) fn check(holds: bool) -> Outcome {
     if holds { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
@@ -44,7 +44,7 @@ fn format(data: c_int, compute: c_int) -> Outcome<Format> {
     found.filter(|_| data == compute).ok_or(NOT_SUPPORTED)
 }
 
-fn is_lower(triangle: c_int) -> Outcome<bool> {
+pub(super) fn is_lower(triangle: c_int) -> Outcome<bool> {
     match triangle {
         0 => Ok(true),
         1 => Ok(false),
@@ -52,7 +52,7 @@ fn is_lower(triangle: c_int) -> Outcome<bool> {
     }
 }
 
-fn wants_vectors(job: c_int) -> Outcome<bool> {
+pub(super) fn wants_vectors(job: c_int) -> Outcome<bool> {
     match job {
         0 => Ok(false),
         1 => Ok(true),
@@ -107,7 +107,7 @@ fn flag(context: &Context, info: u64, value: usize) -> Result<(), Fault> {
     store_integers(context, info, 4, &[value as i64])
 }
 
-fn real(numbers: &[f64]) -> Vec<Number> {
+pub(super) fn real(numbers: &[f64]) -> Vec<Number> {
     numbers.iter().map(|&x| Number::new(x, 0.0)).collect()
 }
 

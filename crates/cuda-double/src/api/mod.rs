@@ -11,6 +11,7 @@ pub mod cusolver;
 pub mod device;
 pub mod event;
 pub mod graph;
+pub mod jacobi;
 pub mod launch;
 pub mod lookup;
 pub mod memory;

@@ -1,6 +1,6 @@
 //! Stand-ins for NVIDIA's libraries of linear algebra and transforms: what cuBLAS, cuSOLVER and cuFFT are documented to do, computed plainly
-//! in double precision when the stream's turn comes, on the double's own memory and with its checks. `api::{cublas,cusolver,cufft}` have
-//! their calls.
+//! in double precision when the stream's turn comes, on the double's own memory and with its checks. `api::{cublas,cusolver,jacobi,cufft}`
+//! have their calls.
 
 pub mod dense;
 pub mod fourier;
@@ -53,6 +53,7 @@ pub enum Kind {
     Blas,
     Solver,
     SolverParams,
+    JacobiParams,
     Transform,
 }
 

@@ -27,9 +27,18 @@ LETTERS = {"float32": "S", "float64": "D", "complex64": "C", "complex128": "Z"}
 
 
 @functools.cache
-def lock(device: Device) -> threading.RLock:
+def format_of(dtype: np.dtype) -> int | None:
+    """The number of a dtype's format, if libraries have one. (A dtype's name takes microseconds to ask for.)"""
+    return FORMATS.get(dtype.name)
+
+
+_locks: dict[Device, Any] = {}
+
+
+def lock(device: Device) -> Any:
     """Held while a device's handles are made or used."""
-    return threading.RLock()
+    # Two threads that are the first get the same one.
+    return _locks.get(device) or _locks.setdefault(device, threading.RLock())
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from weft.arrays._common import broadcast_shape
 from weft.kernels.launching import launched
 
 from . import calling, finding
-from .calling import FORMATS, Operand
+from .calling import Operand, format_of
 
 _STATUSES = {
     1: "CUBLAS_STATUS_NOT_INITIALIZED",
@@ -53,7 +53,7 @@ def handle(device: Device) -> ctypes.c_void_p:
 
 def product(a: ndarray, b: ndarray) -> ndarray | None:
     """The products of matrices, or None where cuBLAS has no part in them: no library, other dtypes, nothing to add up."""
-    if a.dtype != b.dtype or a.dtype.name not in FORMATS or a.device != b.device:
+    if a.dtype != b.dtype or format_of(a.dtype) is None or a.device != b.device:
         return None
     if a.size == 0 or b.size == 0 or finding.library("cublas") is None:
         return None
@@ -120,12 +120,11 @@ def _product(a: ndarray, b: ndarray) -> ndarray:
     left, right = _stack(a, front), _stack(b, front)
     found = calling.new((*front, m, n), dtype, device)
     axes = _merged(front, left.steps, right.steps)
-    one, zero = _factors(dtype)
+    form, one, zero = format_of(dtype), *_factors(dtype)
     # The transpose of the product: the right operand comes first.
     shape = (right.turned, left.turned, n, m, k, one)
     how = (_compute(dtype), _DEFAULT_ALGORITHM)
-    first, second = (FORMATS[dtype.name], right.leading), (FORMATS[dtype.name], left.leading)
-    third = (FORMATS[dtype.name], n)
+    first, second, third = (form, right.leading), (form, left.leading), (form, n)
     library: Any = finding.library("cublas")
 
     def call(to: int) -> None:
@@ -166,15 +165,19 @@ def _addresses(stack: _Stack, axes: list[tuple[int, int, int]], at: int, size: i
 @functools.cache
 def _factors(dtype: np.dtype) -> tuple[ctypes.Array[Any], ctypes.Array[Any]]:
     """One and zero, as numbers that a product is scaled by."""
-    kind = ctypes.c_double if dtype.name in ("float64", "complex128") else ctypes.c_float
-    pair = kind * 2
+    pair = (ctypes.c_double if _computes_in_double(dtype) else ctypes.c_float) * 2
     return pair(1, 0), pair(0, 0)
+
+
+@functools.cache
+def _computes_in_double(dtype: np.dtype) -> bool:
+    return dtype.name in ("float64", "complex128")
 
 
 def _compute(dtype: np.dtype) -> int:
     """How products are computed: in the dtype itself, 16-bit floats in float32; TensorFloat-32 only where it is asked for."""
-    if dtype.name in ("float64", "complex128"):
+    if _computes_in_double(dtype):
         return _COMPUTE_DOUBLE
-    if dtype.name in ("float32", "complex64") and os.environ.get("WEFT_TF32") == "1":
+    if dtype.char in "fF" and os.environ.get("WEFT_TF32") == "1":
         return _COMPUTE_TENSOR_FLOAT
     return _COMPUTE_SINGLE

@@ -66,7 +66,7 @@ def transform(a: ndarray, kind: str, forward: bool, axes: Sequence[int], lengths
 
 
 def _transformed(a: ndarray, kind: str, forward: bool, axes: tuple[int, ...], lengths: tuple[int, ...], factor: float) -> ndarray:
-    single = is_half(a.dtype) or a.dtype.name in ("float32", "complex64")
+    single = is_half(a.dtype) or a.dtype.char in "fF"
     real, whole = (np.dtype(np.float32), np.dtype(np.complex64)) if single else (np.dtype(np.float64), np.dtype(np.complex128))
     # Of what becomes real the last axis is given by its first half and one.
     given = (*lengths[:-1], lengths[-1] // 2 + 1) if kind == "to real" else lengths
@@ -164,7 +164,7 @@ def _run(a: ndarray, kind: str, forward: bool, axes: tuple[int, ...], lengths: t
         operand, source = None, _side(a.shape, _c_strides(a.shape), rank)
     else:
         operand, source = _operand(a, rank)
-    number, letters = _KINDS[kind, made.name in ("float64", "complex128")]
+    number, letters = _KINDS[kind, made.char in "dD"]
     batch = math.prod(shape[: len(shape) - rank])
     name = f"cufftExec{letters}"
     direction = () if kind != "complex" else (_FORWARD if forward else _INVERSE,)
@@ -199,7 +199,8 @@ def _operand(a: ndarray, rank: int) -> tuple[Operand, _Side]:
     """What is transformed, as it lies or as a copy."""
     operand, size = Operand(a), a.dtype.itemsize
     steps = [step for step, n in zip(operand.strides, a.shape) if n > 1]
-    if operand.address % size == 0 and not any(step % size for step in steps):
+    # Real numbers are read in pairs, too.
+    if operand.address % (size if a.dtype.kind == "c" else 2 * size) == 0 and not any(step % size for step in steps):
         side = _side(a.shape, [step // size for step in operand.strides], rank)
         if side is not None:
             return operand, side

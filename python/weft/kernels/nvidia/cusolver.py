@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ from weft.linalg._routines import LinAlgError
 
 from . import calling, cublas, finding
 from .calling import FORMATS, LETTERS, Operand, dense, new, stacked, written, zeros
-from .signatures import ORTHOGONAL
+from .signatures import HERMITIAN, ORTHOGONAL
 
 _STATUSES = {
     1: "CUSOLVER_STATUS_NOT_INITIALIZED",
@@ -47,6 +48,8 @@ _LOWER, _UPPER = 0, 1
 _PLAIN = 0
 # Larger matrices keep the device busy one by one; of smaller ones a whole stack is given at once.
 _SMALL = 512
+# The largest matrices that Jacobi's methods take in stacks.
+_TINY = 32
 # Sizes of calls that have no 64-bit form.
 _MOST = 2**31 - 1
 
@@ -67,7 +70,7 @@ def routine(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> t
         return None
     if finding.library("cusolver") is None or finding.library("cublas") is None:
         return None
-    if any(n > _MOST for a in arrays for n in a.shape):
+    if any(n > _MOST for a in arrays for n in (*a.shape[-2:], math.prod(a.shape[:-2]))):
         return None
     try:
         return function(*arrays)
@@ -312,6 +315,20 @@ def _qr(a: ndarray, *, complete: bool) -> tuple[ndarray, ndarray]:
     return tuple(_reshape(x, (*a.shape[:-2], *x.shape[-2:])) for x in (q, r))
 
 
+@functools.cache
+def _jacobi(device: Device, name: str) -> ctypes.c_void_p:
+    """What says how precise Jacobi's methods are to be: as they are if nothing is said."""
+    return calling.made(getattr(finding.library("cusolver"), name), _check, name)
+
+
+def _at_once(device: Device, name: str, params: str, dtype: np.dtype, args: tuple[Any, ...], flags: int, count: int) -> None:
+    """A call of one of Jacobi's methods, for a whole stack of small matrices."""
+    size, how = ctypes.c_int(), _jacobi(device, params)
+    _call(device, f"{name}_bufferSize", *args, ctypes.byref(size), how, count)
+    work = Operand(new((max(size.value, 1),), dtype, device))
+    _call(device, name, *args, work.address, size.value, flags, how, count)
+
+
 def _eigh(a: ndarray, *, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
     words = "Eigenvalues did not converge"
     _refuse_unless_finite(a, words)
@@ -322,6 +339,10 @@ def _eigh(a: ndarray, *, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
     job, triangle = int(vectors), _UPPER if lower else _LOWER
 
     def call(at: int, to: int, flags: int) -> None:
+        if count > 1 and n <= _TINY:
+            name = f"cusolverDn{HERMITIAN[LETTERS[dtype.name]]}"
+            _at_once(device, name, "cusolverDnCreateSyevjInfo", dtype, (job, triangle, n, at, n, to), flags, count)
+            return
         room = _Room(device, "cusolverDnXsyevd", job, triangle, n, matrix, at, n, FORMATS[real.name], to, matrix)
         for i in range(count):
             place = (matrix, at + i * n * n * dtype.itemsize, n, FORMATS[real.name], to + i * n * real.itemsize, matrix)
@@ -338,29 +359,17 @@ def _eigh(a: ndarray, *, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
 
 
 def _svd(a: ndarray, *, job: str) -> tuple[ndarray, ...]:
-    words = "SVD did not converge"
+    words, shape = "SVD did not converge", a.shape
     _refuse_unless_finite(a, words)
-    device, dtype, shape = a.device, a.dtype, a.shape
     # Of what is wider than tall the transpose is decomposed, as which it lies.
     wide = shape[-2] < shape[-1]
-    m, n = (shape[-1], shape[-2]) if wide else shape[-2:]
     found = stacked(dense(a if wide else matrix_transpose(a)))
-    count, matrix, real = found.shape[0], FORMATS[dtype.name], real_dtype(dtype)
-    width = 0 if job == "N" else m if job == "A" else n
-    left, right = new((count, max(width, 1), m), dtype, device), new((count, n if width else 1, n), dtype, device)
-    values, info = new((count, n), real, device), zeros((count,), np.int32, device)
-    jobs, size = (ord(job), ord(job), m, n), dtype.itemsize
-
-    def places(at: int, to: int, u_at: int, v_at: int) -> tuple[Any, ...]:
-        return (matrix, at, m, FORMATS[real.name], to, matrix, u_at, m, matrix, v_at, n, matrix)
-
-    def call(at: int, to: int, u_at: int, v_at: int, flags: int) -> None:
-        room = _Room(device, "cusolverDnXgesvd", *jobs, *places(at, to, u_at, v_at))
-        for i in range(count):
-            one = places(at + i * m * n * size, to + i * n * real.itemsize, u_at + i * width * m * size, v_at + i * n * n * size)
-            _call_generic(device, "cusolverDnXgesvd", *jobs, *one, *room.arguments(), flags + 4 * i)
-
-    written(device, [found, values, left, right, info], call)
+    count, n, m = found.shape
+    values, info = new((count, n), real_dtype(a.dtype), a.device), zeros((count,), np.int32, a.device)
+    if count > 1 and m <= _TINY:
+        left, right = _small_svd(found, values, info, job)
+    else:
+        left, right = _large_svd(found, values, info, job)
     _refuse_where(u("not_equal", info, np.int32(0)), words)
     values = _reshape(values, (*shape[:-2], n))
     if job == "N":
@@ -369,6 +378,45 @@ def _svd(a: ndarray, *, job: str) -> tuple[ndarray, ...]:
     first, second = (right, left) if wide else (_by_rows(left), _by_rows(right))
     first, second = (_reshape(x, (*shape[:-2], *x.shape[-2:])) for x in (first, second))
     return first, values, second
+
+
+def _small_svd(found: ndarray, values: ndarray, info: ndarray, job: str) -> tuple[ndarray, ndarray]:
+    """Left vectors, and the adjoint of the right ones, by columns, of a stack of small matrices by columns."""
+    device, dtype, (count, n, m) = found.device, found.dtype, found.shape
+    left, right = new((count, m, m), dtype, device), new((count, n, n), dtype, device)
+    name = f"cusolverDn{LETTERS[dtype.name]}gesvdjBatched"
+
+    def call(at: int, to: int, u_at: int, v_at: int, flags: int) -> None:
+        args = (int(job != "N"), m, n, at, m, to, u_at, m, v_at, n)
+        _at_once(device, name, "cusolverDnCreateGesvdjInfo", dtype, args, flags, count)
+
+    written(device, [found, values, left, right, info], call)
+    # Here the right vectors are columns themselves.
+    adjoint = _by_rows(right)
+    adjoint = u("conjugate", adjoint) if dtype.kind == "c" else adjoint
+    return left if job == "A" else dense(left[:, :n]), adjoint
+
+
+def _large_svd(found: ndarray, values: ndarray, info: ndarray, job: str) -> tuple[ndarray, ndarray]:
+    """The same of a stack of any matrices, one after the other."""
+    device, dtype, real, (count, n, m) = found.device, found.dtype, values.dtype, found.shape
+    matrix, size = FORMATS[dtype.name], dtype.itemsize
+    width = 0 if job == "N" else m if job == "A" else n
+    left, right = new((count, max(width, 1), m), dtype, device), new((count, n if width else 1, n), dtype, device)
+    jobs = (ord(job), ord(job), m, n)
+
+    def places(at: int, to: int, u_at: int, v_at: int) -> tuple[Any, ...]:
+        return (matrix, at, m, FORMATS[real.name], to, matrix, u_at, m, matrix, v_at, n, matrix)
+
+    def call(at: int, to: int, u_at: int, v_at: int, flags: int) -> None:
+        room = _Room(device, "cusolverDnXgesvd", *jobs, *places(at, to, u_at, v_at))
+        for i in range(count):
+            sides = (u_at + i * width * m * size, v_at + i * n * n * size) if width else (u_at, v_at)
+            one = places(at + i * m * n * size, to + i * n * real.itemsize, *sides)
+            _call_generic(device, "cusolverDnXgesvd", *jobs, *one, *room.arguments(), flags + 4 * i)
+
+    written(device, [found, values, left, right, info], call)
+    return left, right
 
 
 _ROUTINES: dict[str, Callable[..., tuple[ndarray, ...]]] = {

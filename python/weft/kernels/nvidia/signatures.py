@@ -40,7 +40,11 @@ _SYEVD: _Types = [*_SOLVER, _int, _int, _long, *_MATRIX, *_VECTOR, _int]
 _GEQRF: _Types = [*_SOLVER, _long, _long, *_MATRIX, *_VECTOR, _int]
 _POTRF: _Types = [*_SOLVER, _int, _long, *_MATRIX, _int]
 _ORGQR: _Types = [_pointer, _int, _int, _int, _address, _int, _address]
-# The routine for the columns of Q, by the letter of a dtype.
+_EVJ: _Types = [_pointer, _int, _int, _int, _address, _int, _address]
+_SVDJ: _Types = [_pointer, _int, _int, _int, _address, _int, _address, _address, _int, _address, _int]
+# That for eigenvalues of stacks, by the letter of a dtype.
+HERMITIAN = {"S": "SsyevjBatched", "D": "DsyevjBatched", "C": "CheevjBatched", "Z": "ZheevjBatched"}
+# The routine for the columns of Q.
 ORTHOGONAL = {"S": "Sorgqr", "D": "Dorgqr", "C": "Cungqr", "Z": "Zungqr"}
 
 _CUSOLVER: dict[str, _Types] = {
@@ -60,6 +64,12 @@ _CUSOLVER: dict[str, _Types] = {
     "cusolverDnXgesvd": [*_GESVD, *_ROOM],
     **{f"cusolverDn{each}_bufferSize": [*_ORGQR, _pointer] for each in ORTHOGONAL.values()},
     **{f"cusolverDn{each}": [*_ORGQR, _address, _int, _address] for each in ORTHOGONAL.values()},
+    "cusolverDnCreateSyevjInfo": [_pointer],
+    "cusolverDnCreateGesvdjInfo": [_pointer],
+    **{f"cusolverDn{each}_bufferSize": [*_EVJ, _pointer, _pointer, _int] for each in HERMITIAN.values()},
+    **{f"cusolverDn{each}": [*_EVJ, _address, _int, _address, _pointer, _int] for each in HERMITIAN.values()},
+    **{f"cusolverDn{letter}gesvdjBatched_bufferSize": [*_SVDJ, _pointer, _pointer, _int] for letter in "SDCZ"},
+    **{f"cusolverDn{letter}gesvdjBatched": [*_SVDJ, _address, _int, _address, _pointer, _int] for letter in "SDCZ"},
     **{f"cusolverDn{letter}potrfBatched": [_pointer, _int, _int, _address, _int, _address, _int] for letter in "SDCZ"},
 }
 
