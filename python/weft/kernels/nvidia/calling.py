@@ -86,13 +86,16 @@ def written(device: Device, arrays: Sequence[ndarray], call: Callable[..., None]
     _in_place(list(arrays), enter)
 
 
-def made(create: Callable[..., int], check: Callable[[int, str], None], name: str) -> ctypes.c_void_p:
+def made(create: Callable[..., int], check: Callable[[int, str], None], name: str, device: Device) -> ctypes.c_void_p:
     """A handle that a call gives. Where a library cannot be used at all, this is where it shows."""
     handle = ctypes.c_void_p()
-    try:
-        check(create(ctypes.byref(handle)), name)
-    except LibraryError as error:
-        raise LibraryError(f"{error}. WEFT_NVIDIA_LIBRARIES=off does without NVIDIA's libraries") from None
+    if create(ctypes.byref(handle)) != 0:
+        # Once more without the memory that Weft keeps for later: libraries take theirs from the driver.
+        device.free_all()
+        try:
+            check(create(ctypes.byref(handle)), name)
+        except LibraryError as error:
+            raise LibraryError(f"{error}. WEFT_NVIDIA_LIBRARIES=off does without NVIDIA's libraries") from None
     return handle
 
 

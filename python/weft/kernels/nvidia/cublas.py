@@ -45,7 +45,7 @@ _NO_REDUCED_SUMS = 16
 def handle(device: Device) -> ctypes.c_void_p:
     """The handle of a device, which is the current one. The caller has its lock."""
     library = finding.library("cublas")
-    found = calling.made(library.cublasCreate_v2, check, "cublasCreate_v2")
+    found = calling.made(library.cublasCreate_v2, check, "cublasCreate_v2", device)
     check(library.cublasSetStream_v2(found, calling.stream(device)), "cublasSetStream_v2")
     check(library.cublasSetMathMode(found, _NO_REDUCED_SUMS), "cublasSetMathMode")
     return found

@@ -58,9 +58,9 @@ _MOST = 2**31 - 1
 def _handles(device: Device) -> tuple[ctypes.c_void_p, ctypes.c_void_p]:
     """What calls on a device, which is the current one, begin with: its handle, and parameters that say nothing unusual."""
     library = finding.library("cusolver")
-    handle = calling.made(library.cusolverDnCreate, _check, "cusolverDnCreate")
+    handle = calling.made(library.cusolverDnCreate, _check, "cusolverDnCreate", device)
     _check(library.cusolverDnSetStream(handle, calling.stream(device)), "cusolverDnSetStream")
-    return handle, calling.made(library.cusolverDnCreateParams, _check, "cusolverDnCreateParams")
+    return handle, calling.made(library.cusolverDnCreateParams, _check, "cusolverDnCreateParams", device)
 
 
 def routine(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> tuple[ndarray, ...] | None:
@@ -318,7 +318,7 @@ def _qr(a: ndarray, *, complete: bool) -> tuple[ndarray, ndarray]:
 @functools.cache
 def _jacobi(device: Device, name: str) -> ctypes.c_void_p:
     """What says how precise Jacobi's methods are to be: as they are if nothing is said."""
-    return calling.made(getattr(finding.library("cusolver"), name), _check, name)
+    return calling.made(getattr(finding.library("cusolver"), name), _check, name, device)
 
 
 def _at_once(device: Device, name: str, params: str, dtype: np.dtype, args: tuple[Any, ...], flags: int, count: int) -> None:
