@@ -23,7 +23,15 @@ def versions() -> dict[str, str]:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return found | libraries()
+
+
+def libraries() -> dict[str, str]:
+    """The files of those of NVIDIA's libraries that Weft uses."""
+    from weft.kernels.nvidia import finding
+
+    found = {name: finding.library(name) for name in ("cublas", "cusolver", "cufft")}
+    return {name: Path(library._name).name for name, library in found.items() if library is not None}
 
 
 def driver() -> str:
