@@ -17,21 +17,16 @@ PACKAGES = ("weft", "numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13
 
 def versions() -> dict[str, str]:
     """Of what is installed of all that takes part."""
+    from weft.kernels import nvidia
+
     found = {}
     for package in PACKAGES:
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found | libraries()
-
-
-def libraries() -> dict[str, str]:
-    """The files of those of NVIDIA's libraries that Weft uses."""
-    from weft.kernels.nvidia import finding
-
-    found = {name: finding.library(name) for name in ("cublas", "cusolver", "cufft")}
-    return {name: Path(library._name).name for name, library in found.items() if library is not None}
+    # Those of NVIDIA's that Weft uses.
+    return found | dict.fromkeys(nvidia.used(), "used by Weft")
 
 
 def driver() -> str:

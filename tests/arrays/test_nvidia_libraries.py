@@ -21,7 +21,7 @@ import pytest
 import weft
 import weft.fft
 import weft.linalg
-from weft import _weft
+from weft import _weft, cli
 from weft.errors import LibraryError
 from weft.kernels.nvidia import cublas, cufft, cusolver, finding
 
@@ -508,6 +508,18 @@ def test_where_libraries_are_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert found(12) == older
     assert found(13) == ["libcusolver.so.12", "packages/nvidia/cu13/lib/libcusolver.so.12", *older]
     assert found(11) == []
+
+
+@only_stand_ins
+def test_the_command_says_what_is_used(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for choice, words in (
+        ("double", f"arrays use {', '.join(['libweft_cuda_double.so'] * 3)}\n"),
+        ("off", "arrays use none"),
+        ("/no", "no folder"),
+    ):
+        for _ in chosen(monkeypatch, choice):
+            assert cli.main(["info"]) == 0
+        assert words in capsys.readouterr().out
 
 
 def test_nothing_is_loaded_by_an_import() -> None:

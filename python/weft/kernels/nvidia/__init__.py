@@ -9,11 +9,12 @@ or none of its routines fits: then the caller goes its own way. An error of a li
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from weft._weft import ndarray
 
-__all__ = ["product", "routine", "transform"]
+__all__ = ["product", "routine", "transform", "used"]
 
 
 def product(a: ndarray, b: ndarray) -> ndarray | None:
@@ -38,3 +39,11 @@ def transform(a: ndarray, kind: str, forward: bool, axes: Sequence[int], lengths
     from . import cufft
 
     return cufft.transform(a, kind, forward, axes, lengths, factor)
+
+
+def used() -> list[str]:
+    """The names of the files of the libraries that there are. Loads them."""
+    from . import finding
+
+    found = [finding.library(name) for name in ("cublas", "cusolver", "cufft")]
+    return [Path(library._name).name for library in found if library is not None]
