@@ -43,7 +43,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+# Where NVIDIA's libraries do the work for both, little else may be seen.
+OF_ARRAYS = tuple(f"array_{name}" for name in (
+    "product", "products", "cholesky", "solve", "inverse", "triangle", "eigenvalues", "singular_values", "fft", "fft2", "rfft", "irfft"
+))  # fmt: skip
 BUDGETS = (
+    Budget(OF_ARRAYS, "CuPy's time over Weft's", over("cupy"), 0.95, True, times),
     Budget(("mandelbrot",), "numba-cuda's time over Weft's", over("numba-cuda"), 1.3, True, times),
     Budget(("haversine", "matmul", "histogram", "nbody", "total", "shuffled_total"),
            "numba-cuda's time over Weft's", over("numba-cuda"), 1.0, True, times),

@@ -184,6 +184,7 @@ def find(left_out: dict[str, str], step: Callable[[str], None]) -> list[Any]:
     step("weft")
     found: list[Any] = [Kernels("weft")]
     found.append(Yardstick(found[0]))
+    found += importlib.import_module("matrices").of_weft(weft.device("cuda"))
     for device in first_of_each_kind(weft.devices()):
         name = f"weft on {device.name}"
         if device.software and not where.DRY:

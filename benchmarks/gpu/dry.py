@@ -11,7 +11,7 @@ import parts
 # Contenders that what stands in for the GPU cannot run, by method.
 CANNOT = {("numba-cuda", "shuffled_total"): "its simulator has no shuffles"}
 NOT_RUN = (
-    "Weft: a real driver, and every size but the smallest",
+    "Weft: a real driver, and every size but the smallest; NVIDIA's libraries, for which their stand-ins ran",
     "weft on vulkan: a GPU's driver",
     "numba-cuda: its driver; kernels ran in its simulator, all but the sum with shuffles",
     "cupy: CuPy itself, for which NumPy stood in, and NVRTC; the bodies of kernels ran as C++",

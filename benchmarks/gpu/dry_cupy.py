@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy import array, asarray, bincount, copyto, matmul, sum, zeros, zeros_like  # noqa: F401
+from numpy import abs, array, asarray, bincount, copyto, fft, linalg, matmul, sum, zeros, zeros_like  # noqa: F401
 
 asnumpy = np.array
 cuda = SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=lambda: None))

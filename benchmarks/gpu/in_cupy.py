@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matrices
 import numpy as np
 from contenders import Contender, sample
 from sizes import plane
@@ -105,3 +106,6 @@ class Library:
         a, b = cupy.asarray(a), cupy.asarray(b)
         c = cupy.zeros_like(a)
         return self.into(lambda: THREE(a, b, c), c)
+
+
+matrices.add_methods(Library, cupy, lambda _library, array: cupy.array(array), cupy.asnumpy)

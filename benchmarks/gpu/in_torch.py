@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import matrices
 import numpy as np
 import torch
 from contenders import Contender, sample
@@ -89,3 +90,6 @@ class Library:
         a, b = self.put(a), self.put(b)
         c = torch.zeros_like(a)
         return self.into(lambda: torch.add(a, b, out=c), c)
+
+
+matrices.add_methods(Library, torch, Library.put, lambda part: part.cpu().numpy())

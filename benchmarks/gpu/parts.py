@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import matrices as matrices_of_arrays
 import numpy as np
 from contenders import sample
 from sizes import BINS
@@ -35,7 +36,7 @@ class Part(NamedTuple):
             return False
         if self.method == "mandelbrot":  # pixels on the border of the set hang on the last bit
             return bool((found.astype(np.int64) != expected).mean() <= self.tolerance)
-        off = np.abs(found.astype(np.float64) - expected).max()
+        off = np.abs(found.astype(np.complex128 if found.dtype.kind == "c" else np.float64) - expected).max()
         return bool(off <= self.tolerance * np.abs(expected).max())
 
 
@@ -118,6 +119,7 @@ def all_parts(small: bool, memory: int, contenders: int) -> Iterator[Part]:
 
     bodies = 128 if small else 65536
     yield Part(f"n-body, {bodies} bodies, float32", "nbody", functools.partial(positions, bodies), None, 1e-3)
+    yield from matrices_of_arrays.all_parts(small)
 
 
 def matrices(side: int, *seeds: int) -> tuple[np.ndarray, ...]:

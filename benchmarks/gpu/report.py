@@ -17,13 +17,16 @@ PACKAGES = ("weft", "numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13
 
 def versions() -> dict[str, str]:
     """Of what is installed of all that takes part."""
+    from weft.kernels import nvidia
+
     found = {}
     for package in PACKAGES:
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    # Those of NVIDIA's that Weft uses.
+    return found | dict.fromkeys(nvidia.used(), "used by Weft")
 
 
 def driver() -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ("tests/kernels", *(f"tests/python/test_{name}.py" for name in (
+FILES = ("tests/kernels", "tests/arrays/test_nvidia_libraries.py", *(f"tests/python/test_{name}.py" for name in (
     "devices", "streams", "interop", "cuda_memory", "profile", "overloads", "cooperation", "two_devices", "interrupts", "half", "vectorize",
     "bad_input")))  # fmt: skip
 # The kernel suite has each test once for each kind of device: those of processors are not what is asked.

@@ -20,6 +20,7 @@ def stand_ins() -> dict[str, str]:
     return {
         "WEFT_GPU_CHECK": "dry",
         "WEFT_CUDA_DRIVER": "double",
+        "WEFT_NVIDIA_LIBRARIES": "double",
         "NUMBA_ENABLE_CUDASIM": "1",
         "TRITON_INTERPRET": "1",
         "JAX_PLATFORMS": "cpu",

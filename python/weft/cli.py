@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import weft
 from weft import _weft
+from weft.errors import LibraryError
+from weft.kernels import nvidia
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,10 +75,20 @@ def _info(_: argparse.Namespace) -> int:
         if not device.float64:
             print(f"{'':9} no float64: Python's floats are float32 in its kernels, and arrays of float64 are refused")
     timer = _weft.cuda_profiler()
-    cuda = _weft.cuda_status() + ([f"profiles are timed by {timer}"] if timer else [])
+    cuda = _weft.cuda_status() + ([f"profiles are timed by {timer}"] if timer else []) + _libraries()
     for driver, lines in (("cuda", cuda), ("gpu", _weft.gpu_status())):
         print(f"{driver:9} " + f"\n{'':9} ".join(lines))
     return 0
+
+
+def _libraries() -> list[str]:
+    """What is said of NVIDIA's libraries for arrays, where there is a device for them."""
+    if not any(device.kind == "cuda" for device in weft.devices()):
+        return []
+    try:
+        return [f"arrays use {', '.join(nvidia.used()) or 'none of the libraries of NVIDIA'}"]
+    except LibraryError as error:
+        return [str(error)]
 
 
 def _parts(device: weft.Device) -> str:

@@ -57,5 +57,9 @@ class PrecisionWarning(UserWarning):
     """A kernel computes in float32 what it computes in float64 on other devices, since its device has no float64."""
 
 
+class LibraryError(WeftError, RuntimeError):
+    """A call of one of NVIDIA's libraries failed, or what `WEFT_NVIDIA_LIBRARIES` says cannot be."""
+
+
 class InternalError(WeftError, RuntimeError):
     """A defect of Weft."""

@@ -8,5 +8,6 @@ pub mod codes;
 mod decode;
 mod driver;
 mod exec;
+mod libraries;
 mod ptx;
 pub mod settings;

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _fold, _full, _permute, _reshape, linalg, ndarray
+from weft.kernels import nvidia
 from weft.kernels.launching import on_a_device
 
 from . import _compiled
@@ -91,6 +92,10 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
     Of 16-bit floats they are those of float32, rounded once. On a device that is not the CPU they are kernels of Weft's own.
     """
     a, b = _of_one_dtype(a, b)
+    if a.device.kind == "cuda":
+        found = nvidia.product(a, b)
+        if found is not None:
+            return found
     dtype = a.dtype
     if on_a_device(a, b):
         from weft.kernels.products import products

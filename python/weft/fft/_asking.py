@@ -13,6 +13,7 @@ from weft._weft import _cast, _fft, _fft_here, _to_numpy, ndarray
 from weft.arrays._common import array_of, axis_of, checked_out, given, is_half, length_of
 from weft.arrays._compiled import on_hosts
 from weft.errors import CaptureError
+from weft.kernels import nvidia
 
 _LONGEST = int(np.iinfo(np.intp).max)
 _S_WITHOUT_AXES = (
@@ -57,6 +58,10 @@ def _transformed(a: ndarray, kind: str, forward: bool, axes: list[int], lengths:
             return _fft_here(_to_numpy(a), kind, forward, axes, lengths, factor)
         except CaptureError:
             pass
+    if a.device.kind == "cuda":
+        found = nvidia.transform(a, kind, forward, axes, lengths, factor)
+        if found is not None:
+            return found
     return on_hosts(_fft, a, kind, forward, axes, lengths, factor)
 
 

@@ -15,6 +15,7 @@ from weft._weft import linalg as _linalg
 from weft.arrays import _compiled
 from weft.arrays._common import array_of, beside, u
 from weft.arrays.shapes import matrix_transpose
+from weft.kernels import nvidia
 from weft.kernels.launching import on_a_device
 
 __all__ = ["LinAlgError"]
@@ -34,13 +35,16 @@ _KERNELS: dict[str, tuple[Any, ...]] = {
 def call(name: str, *arrays: ndarray) -> Any:
     """What a routine gives for stacks of matrices of one dtype: an array, or a tuple of several.
 
-    It is computed in double precision, as in NumPy, and rounded to the arrays' own. On a device that is not the CPU some are kernels of
-    Weft's own; the others are computed on the host.
+    It is computed in double precision, as in NumPy, and rounded to the arrays' own. On CUDA NVIDIA's library computes in the arrays' own
+    dtype, where it is; on devices that are not the CPU some are kernels of Weft's own; the others are computed on the host.
     """
-    if on_a_device(*arrays) and name in _KERNELS:
+    like = functools.partial(_shaped, name)
+    found = nvidia.routine(name, arrays, like) if arrays[0].device.kind == "cuda" else None
+    if found is None and on_a_device(*arrays) and name in _KERNELS:
         module, function, *further = _KERNELS[name]
         return getattr(importlib.import_module(f"weft.kernels.{module}"), function)(*arrays, *further)
-    found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=functools.partial(_shaped, name))
+    if found is None:
+        found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=like)
     return found[0] if len(found) == 1 else found
 
 

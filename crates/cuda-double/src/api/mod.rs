@@ -4,10 +4,14 @@
 
 pub mod context;
 pub mod copy;
+pub mod cublas;
+pub mod cufft;
 pub mod cupti;
+pub mod cusolver;
 pub mod device;
 pub mod event;
 pub mod graph;
+pub mod jacobi;
 pub mod launch;
 pub mod lookup;
 pub mod memory;

@@ -16,6 +16,7 @@ use crate::codes;
 use crate::exec::fault::Fault;
 use crate::exec::launch::Launch;
 use crate::exec::table::{Kind, Span};
+use crate::libraries::Work;
 
 /// A kernel launch as it was asked for.
 #[derive(Debug)]
@@ -62,6 +63,8 @@ pub enum Operation {
     Host(HostFunction, u64),
     Callback(StreamCallback, Handle, u64),
     Graph(Arc<Vec<Node>>),
+    /// What a library of NVIDIA's does, by kernels of its own.
+    Library(Work),
 }
 
 /// Rows of bytes, each so far from the last on either side.
@@ -99,7 +102,7 @@ impl Operation {
     /// The number the driver has for this kind of graph node.
     pub fn node_type(&self) -> u32 {
         match self {
-            Operation::Kernel(_) => 0,
+            Operation::Kernel(_) | Operation::Library(_) => 0,
             Operation::Copy { .. } => 1,
             Operation::Fill { .. } => 2,
             Operation::Host(..) | Operation::Callback(..) => 3,
@@ -149,6 +152,7 @@ impl Operation {
                 unsafe { function(*stream as *mut c_void, codes::SUCCESS, *data as *mut c_void) };
                 Ok(())
             }
+            Operation::Library(work) => work.run(context),
             Operation::Graph(nodes) => nodes.iter().try_for_each(|node| node.operation.run(context)),
         }
     }

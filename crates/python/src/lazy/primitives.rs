@@ -43,7 +43,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_part_bytes, module)?)
 }
 
-fn elem(dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+pub(super) fn elem(dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     elem_of(Numpy::get(dtype.py())?, dtype)
 }
 
