@@ -6,6 +6,8 @@ mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weft_cpu::emit::Target;
 use weft_ir::interp::Options;
@@ -82,10 +84,9 @@ fn faults(module: &Module, func: FuncId, lines: &[&TestLine], target: &Target) -
 }
 
 fn check(folder: &str) {
-    let mut found = Vec::new();
-    let mut count = 0;
-    for path in files(folder) {
-        let source = fs::read_to_string(&path).unwrap();
+    let (found, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    common::in_parallel(&files(folder), |path| {
+        let source = fs::read_to_string(path).unwrap();
         let module = text::parse(&source).unwrap();
         let mut tests = lines(&source, &module).unwrap();
         tests.retain(|line| line.expected.fails.is_none());
@@ -94,17 +95,19 @@ fn check(folder: &str) {
             if mine.is_empty() {
                 continue;
             }
-            count += mine.len();
+            count.fetch_add(mine.len(), Ordering::Relaxed);
             let of_target = |target: &Target| faults(&module, func, &mine, target);
             let first = common::targets(&module, func)
                 .iter()
                 .map(of_target)
                 .find(|faults| !faults.is_empty());
             let name = path.file_name().unwrap().to_string_lossy();
-            found.extend(first.unwrap_or_default().into_iter().map(|fault| format!("{name}: {fault}")));
+            let told = first.unwrap_or_default().into_iter().map(|fault| format!("{name}: {fault}"));
+            found.lock().unwrap().extend(told);
         }
-    }
-    assert!(count > 0, "no lines in {folder}");
+    });
+    let found = found.into_inner().unwrap();
+    assert!(count.into_inner() > 0, "no lines in {folder}");
     assert!(found.is_empty(), "{} faults\n{}", found.len(), found.join("\n"));
 }
 

@@ -50,10 +50,11 @@ fn seeds(usual: u64) -> std::ops::Range<u64> {
     range.map_or(0..usual, |(first, last)| first.parse().unwrap()..last.parse().unwrap())
 }
 
-fn check(make: impl Fn(u64) -> Case, usual: u64) {
+fn check(make: impl Fn(u64) -> Case + Sync, usual: u64) {
     let host = CpuDevice.target();
     let gangs = [None, Some(4), Some(8), Some(16), Some(32)];
-    for seed in seeds(usual) {
+    let seeds: Vec<u64> = seeds(usual).collect();
+    common::in_parallel(&seeds, |&seed| {
         let mut case = make(seed);
         // Contraction rounds differently; the interpreter sees the module before it.
         case.module.functions.iter_mut().for_each(|f| f.flags.contract = false);
@@ -74,7 +75,7 @@ fn check(make: impl Fn(u64) -> Case, usual: u64) {
                 text::print(&small.module)
             );
         }
-    }
+    });
 }
 
 #[test]

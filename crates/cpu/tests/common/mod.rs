@@ -1,6 +1,7 @@
 //! Test lines on the CPU: values of the text form as argument blocks, and back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weft_cpu::CpuDevice;
 use weft_cpu::emit::Target;
@@ -14,6 +15,21 @@ use weft_runtime::{Buffer, CallOptions, CompileError, CompileOptions, Executable
 pub struct Ran {
     pub result: TestValue,
     pub output: String,
+}
+
+/// Does jobs on all cores: a failure of one is the caller's.
+#[allow(dead_code)]
+pub fn in_parallel<J: Sync>(jobs: &[J], work: impl Fn(&J) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(job);
+                }
+            });
+        }
+    });
 }
 
 /// Every way the emitter is asked to write a function: lanes of its gangs, how masks are kept, what the hardware lacks.
