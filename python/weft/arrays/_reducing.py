@@ -26,6 +26,7 @@ from weft._weft import (
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, place_in, with_ones
 from weft.arrays._rows import in_three, loop_of
+from weft.kernels.launching import fits, launched, on_a_device
 
 if TYPE_CHECKING:
     from weft.arrays.ufuncs import ufunc
@@ -58,13 +59,25 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     computed = _computed_type(function, x, dtype, out)
     order = _order([x])
     place = place_in(order, along)
-    source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
-    made = np.empty(source.shape, computed)
-    if made.size:
-        loop_of("accumulate", function.__name__)(in_three(source, place), in_three(made, place))
+    result = _scanned(function.__name__, in_order(x, order), place, computed)
+    if result is None:
+        source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
+        made = np.empty(source.shape, computed)
+        if made.size:
+            loop_of("accumulate", function.__name__)(in_three(source, place), in_three(made, place))
+        result = _moves.adopted(made, x.device)
     if out is not None and out.shape != x.shape:
         raise ValueError("provided out is the wrong size for the accumulation.")
-    return _into(out, out_of_order(_moves.adopted(made, x.device), order), "accumulate")
+    return _into(out, out_of_order(result, order), "accumulate")
+
+
+def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | None:
+    """The scan of an array on another device than the CPU, where there is one of an operation."""
+    if not on_a_device(x) or not fits(x):
+        return None
+    from weft.kernels.scan import has_scan, scanned
+
+    return launched(scanned, name, x, axis, dtype) if has_scan(name, dtype) else None
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _order, _reshape, _select, _strided, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _order, _reshape, _select, _strided, _to_numpy, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import (
@@ -74,7 +75,6 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     number = array_of(indices)
     if number.size and number.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
-    number = _cast(number, np.dtype(np.int64))
     shape = (*a.shape[:axis], *number.shape, *a.shape[axis + 1 :])
     if type(indices) is int and mode == "raise":
         # One part is a slice: nothing is read.
@@ -85,6 +85,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         return _put_out(_cast(found, a.dtype, True), out)
     if number.size and a.shape[axis] == 0 and 0 not in a.shape[:axis] + a.shape[axis + 1 :]:
         raise IndexError("cannot do a non-empty take from an empty axes.")
+    if on_a_device(a) and fits(a):
+        from weft.kernels.subscripts import taken_along
+
+        return _put_out(launched(taken_along, a, number, axis, mode), out)
+    number = _cast(number, np.dtype(np.int64))
     found = _compiled.call(f"np.take(a, i, {axis}, mode={mode!r})", a=a, i=flat(number))
     return _put_out(_reshape(found, shape), out)
 
@@ -99,8 +104,18 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
     arr, indices, axis = _beside(arr, indices, axis)
     order = _order([indices])
     place = place_in(order, axis)
+    if on_a_device(arr) and fits(arr, indices):
+        return out_of_order(launched(_taken_beside, in_order(arr, order), in_order(indices, order), place), order)
     found = _compiled.call(f"np.take_along_axis(a, i, {place})", a=in_order(arr, order), i=in_order(indices, order))
     return out_of_order(found, order)
+
+
+def _taken_beside(arr: ndarray, indices: ndarray, axis: int) -> ndarray:
+    """`take_along_axis` on another device than the CPU."""
+    from weft.kernels.moving import taken
+    from weft.kernels.subscripts import along
+
+    return taken(arr, along(arr, indices, axis))
 
 
 def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
@@ -123,7 +138,7 @@ def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
         raise IndexError(
             "shape mismatch: indexing arrays could not be broadcast together with shapes " + " ".join(map(str, shapes))
         ) from None
-    return arr, _cast(indices, np.dtype(np.int64)), axis
+    return arr, indices if on_a_device(arr) else _cast(indices, np.dtype(np.int64)), axis
 
 
 def _written(a: ndarray, text: str, **arguments: Any) -> None:
@@ -152,7 +167,35 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
         _assign(arr, _reshape(row, arr.shape))
         return
     _, found, axis = _beside(arr, indices, axis)
+    if on_a_device(arr) and fits(arr, found):
+        _assign(arr, launched(_put_beside, arr, found, values_for(values, arr.dtype), axis))
+        return
+    found = _cast(found, np.dtype(np.int64))
     _written(arr, f"np.put_along_axis(a, i, v, {axis})", i=found, v=values_for(values, arr.dtype))
+
+
+def _put_beside(arr: ndarray, indices: ndarray, values: ndarray, axis: int) -> ndarray:
+    """A copy of an array on another device than the CPU with values put along an axis."""
+    from weft.kernels.subscripts import along, moved_to, written
+
+    places = along(arr, indices, axis)
+    copy = _cast(arr, arr.dtype, True)
+    if places.size:
+        values = moved_to(values, arr)
+        written(copy, places, _reshape(values, ()) if values.size == 1 else _broadcast(values, places.shape), False)
+    return copy
+
+
+def _put_in_copy(function: str, a: ndarray, *given: Any) -> None:
+    """What `put` and `place` do on another device than the CPU."""
+    from weft.kernels import subscripts
+
+    def work(a: ndarray, *given: Any) -> ndarray:
+        copy = _cast(a, a.dtype, True)
+        getattr(subscripts, function)(copy, *given)
+        return copy
+
+    _assign(a, launched(work, a, *given))
 
 
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -170,6 +213,9 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     if number.size and (number.dtype.kind not in "biu" or number.dtype == np.uint64):
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
     values = flat(values_for(v, a.dtype))
+    if on_a_device(a) and fits(a, number):
+        _put_in_copy("put_flat", a, number, values, mode)
+        return
     _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(number, np.dtype(np.int64))), v=values)
 
 
@@ -186,6 +232,9 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     flags = array_of(mask)
     if flags.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    if on_a_device(arr) and fits(arr):
+        _put_in_copy("put_where", arr, _truths(flags), flat(_safely(vals, arr.dtype)))
+        return
     _written(arr, "np.place(a, m, v)", m=flat(_truths(flags)), v=flat(_safely(vals, arr.dtype)))
 
 
@@ -235,6 +284,11 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
+    if on_a_device(a) and fits(a, condition):
+        from weft.kernels.subscripts import compressed, moved_to
+
+        flags = _truths(moved_to(condition, a))
+        return _put_out(launched(compressed, flags, a, axis, keeps_shape=False), out)
     return _put_out(_compiled.call(f"np.compress(c, a, {axis})", c=_truths(condition), a=a), out)
 
 

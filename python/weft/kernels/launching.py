@@ -10,12 +10,17 @@ from weft._weft import ndarray
 from weft.arrays._compiled import recorded
 from weft.errors import CaptureError
 
-__all__ = ["launched", "on_a_device"]
+__all__ = ["fits", "launched", "on_a_device"]
 
 
 def on_a_device(a: ndarray) -> bool:
     """Whether these kernels are for it: arrays on the CPU have compiled code of their own."""
     return a.device.kind != "cpu"
+
+
+def fits(*arrays: ndarray) -> bool:
+    """Whether places in arrays fit 32 bits, in which the kernels of orders and scans count."""
+    return all(a.size < 2**31 for a in arrays)
 
 
 def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True) -> Any:

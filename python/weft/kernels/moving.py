@@ -10,9 +10,10 @@ import numpy as np
 
 from weft import cuda
 from weft._weft import _bits, _cast, _full, _reshape, ndarray
+from weft.errors import UnsupportedError
 from weft.kernels.scan import sums_of
 
-__all__ = ["INDEX", "chosen", "fits", "put", "put_apart", "row", "selected", "taken"]
+__all__ = ["INDEX", "chosen", "put", "put_apart", "row", "selected", "taken"]
 
 INDEX = np.dtype(np.int32)
 """What places are counted in."""
@@ -59,11 +60,6 @@ def _choose(flags, sums, a, out, count):
                 out[sums[i] - np.int32(1)] = a[i]
 
 
-def fits(*arrays: ndarray) -> bool:
-    """Whether places in arrays fit 32 bits."""
-    return all(a.size < 2**31 for a in arrays)
-
-
 def row(a: ndarray) -> ndarray:
     """The elements in C's order, one behind the other: a view where there is one."""
     return a if a.ndim == 1 else _reshape(a, (a.size,))
@@ -78,6 +74,8 @@ def _words(a: ndarray) -> ndarray:
 
 
 def _blocks(count: int) -> int:
+    if count >= 2**31:
+        raise UnsupportedError(f"{count} elements are too many for one array of gathered elements on a device: use device='cpu'")
     return -(-count // _THREADS)
 
 

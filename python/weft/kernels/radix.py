@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from weft import cuda
-from weft._weft import _bits, _cast, _full, _part, _reshape, ndarray
+from weft._weft import _bits, _cast, _full, _part, _permute, _reshape, ndarray
 from weft.arrays._common import select, u
 from weft.kernels.moving import INDEX, row, taken
 from weft.kernels.scan import sums_of
 
-__all__ = ["order_of_rows", "sorted_rows"]
+__all__ = ["order_along", "order_of_rows", "sorted_along", "sorted_rows"]
 
 _THREADS = 256
 # Elements of a tile, and those of a thread.
@@ -262,3 +262,25 @@ def sorted_rows(x: ndarray, descending: bool = False) -> ndarray:
     if descending:
         keys = u("subtract", keys.dtype.type((1 << bits) - 1), keys)
     return _reshape(_number(keys, x.dtype), x.shape)
+
+
+def sorted_along(a: ndarray, axis: int, descending: bool) -> ndarray:
+    """The elements in sorted order along an axis; the result lies in C's order."""
+    return _back(sorted_rows(_last(a, axis), descending), axis)
+
+
+def order_along(a: ndarray, axis: int, descending: bool) -> ndarray:
+    """The indices that sort along an axis."""
+    return _cast(_back(order_of_rows(_last(a, axis), descending), axis), np.dtype(np.int64))
+
+
+def _last(a: ndarray, axis: int) -> ndarray:
+    """The array with an axis as the last one."""
+    return a if axis == a.ndim - 1 else _permute(a, (*(i for i in range(a.ndim) if i != axis), axis))
+
+
+def _back(a: ndarray, axis: int) -> ndarray:
+    """The last axis put back, in C's order of memory."""
+    if axis == a.ndim - 1:
+        return a
+    return _cast(_permute(a, (*range(axis), a.ndim - 1, *range(axis, a.ndim - 1))), a.dtype, True)
