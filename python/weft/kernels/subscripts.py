@@ -20,18 +20,6 @@ from weft.kernels.moving import INDEX, chosen, put, put_apart, row, taken
 __all__ = [
     "along", "compressed", "got", "index_beside", "moved_to", "put_flat", "put_where", "set_", "taken_along", "true_places", "written",
 ]  # fmt: skip
-    "along",
-    "compressed",
-    "got",
-    "index_beside",
-    "moved_to",
-    "put_flat",
-    "put_where",
-    "set_",
-    "taken_along",
-    "true_places",
-    "written",
-]
 
 
 def moved_to(x: ndarray, like: ndarray) -> ndarray:
