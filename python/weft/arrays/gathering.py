@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _order, _reshape, _select, _strided, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _fold, _order, _reshape, _select, _strided, _to_numpy, ndarray
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -430,6 +430,11 @@ def _in_range(index: ndarray, n: int, mode: str) -> ndarray:
         return u("remainder", index, n)
     if mode == "clip":
         return u("minimum", u("maximum", index, 0), n - 1)
+    if on_a_device(index):
+        outside = u("logical_or", u("less", index, 0), u("greater_equal", index, n))
+        if index.size and bool(_fold("logical_or", outside, tuple(range(outside.ndim)))):
+            raise ValueError("invalid entry in coordinates array")
+        return index
     host = _to_numpy(index)
     if host.size and (host.min() < 0 or host.max() >= n):
         raise ValueError("invalid entry in coordinates array")

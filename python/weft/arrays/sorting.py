@@ -173,6 +173,10 @@ def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> tuple[ndarr
     axis, k = axis_of(axis, x.ndim), operator.index(k)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"k={k} is out of bounds for an axis of {x.shape[axis]} elements")
+    if on_a_device(x) and fits(x):
+        from weft.kernels.radix import top
+
+        return launched(top, x, k, axis, bool(largest))
     order = argsort(x, axis, descending=largest)[(slice(None),) * axis + (slice(0, k),)]
     return take_along_axis(x, order, axis), order
 
@@ -207,6 +211,10 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
         axis_of(axis, 1)
         return positions(1, parts[0])[0]
     axis = axis_of(axis, parts[0].ndim)
+    if on_a_device(parts[0]) and fits(parts[0]):
+        from weft.kernels.radix import order_of_all
+
+        return launched(order_of_all, axis, *parts)
     order = argsort(parts[0], axis)
     for part in parts[1:]:
         order = take_along_axis(order, argsort(take_along_axis(part, order, axis), axis), axis)

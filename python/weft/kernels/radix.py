@@ -284,3 +284,30 @@ def _back(a: ndarray, axis: int) -> ndarray:
     if axis == a.ndim - 1:
         return a
     return _cast(_permute(a, (*range(axis), a.ndim - 1, *range(axis, a.ndim - 1))), a.dtype, True)
+
+
+def top(a: ndarray, k: int, axis: int, largest: bool) -> tuple[ndarray, ndarray]:
+    """The `k` elements that come first along an axis in sorted order, or in the other one, and their indices."""
+    rows = _last(a, axis)
+    order = order_of_rows(rows, largest)[..., :k]
+    return _back(taken(rows, order, True), axis), _cast(_back(order, axis), np.dtype(np.int64))
+
+
+def order_of_keys(*keys: ndarray) -> ndarray:
+    """Where the elements of each row lie in the order of several keys, the last one first of all, as 32-bit integers."""
+    order: ndarray | None = None
+    for key in keys:
+        found = order_of_rows(key if order is None else taken(key, order, True))
+        order = found if order is None else taken(order, found, True)
+    return order
+
+
+def order_of_all(axis: int, *keys: ndarray) -> ndarray:
+    """NumPy's `lexsort` along an axis."""
+    return _cast(_back(order_of_keys(*(_last(key, axis) for key in keys)), axis), np.dtype(np.int64))
+
+
+def order_by_digits(numbers: ndarray, limit: int) -> ndarray:
+    """Where the elements of a row of natural numbers below a limit lie in sorted order."""
+    bits = max(1, (limit - 1).bit_length())
+    return _passes(_cast(numbers, _KEY), bits, 1, numbers.size, int(_ORDER))[1]

@@ -15,10 +15,12 @@ import numpy as np
 from weft._weft import _assign, _broadcast, _cast, _fold, _from_numpy, _full, _iota, _reshape, _to_device, _to_numpy, ndarray
 from weft.arrays import indexing
 from weft.arrays._common import Order, in_c_order, in_order, out_of_order, select, u
+from weft.errors import UnsupportedError
 from weft.kernels.moving import INDEX, chosen, put, put_apart, row, taken
+from weft.kernels.scan import sums_of
 
 __all__ = [
-    "along", "compressed", "got", "index_beside", "moved_to", "put_flat", "put_where", "set_", "taken_along", "true_places", "written",
+    "along", "compressed", "got", "index_beside", "moved_to", "put_flat", "put_where", "repeated", "set_", "taken_along", "true_places", "written",
 ]  # fmt: skip
 
 
@@ -256,3 +258,22 @@ def _repeated(values: ndarray, n: int) -> ndarray:
     if values.size >= n:
         return values[:n]
     return values if values.size == 1 else taken(values, u("remainder", _iota(n, 0, 1, INDEX, values.device), values.size))
+
+
+def repeated(a: ndarray, counts: ndarray, axis: int) -> ndarray:
+    """Each element along an axis as often as a row of counts says, whose least and whose sum are read: one sync."""
+    counts = moved_to(counts, a)
+    wide = np.dtype(np.int64) if a.device.int64 else INDEX
+    pair = _full((2,), 0, wide, a.device)
+    if counts.size:
+        signed = _cast(counts, wide)
+        pair[0], pair[1] = _fold("minimum", signed, (0,)), _fold("add", signed, (0,), wide)
+    least, total = (int(each) for each in _to_numpy(pair))
+    if least < 0:
+        raise ValueError("repeats may not contain negative values.")
+    if total >= 2**31:
+        raise UnsupportedError(f"repeat makes fewer than 2**31 parts on a device, not {total}: use device='cpu'")
+    from weft.kernels.searching import below
+
+    at = below(sums_of(counts), _iota(total, 0, 1, INDEX, a.device), "right", INDEX)
+    return taken_along(a, at, axis, "inside")
