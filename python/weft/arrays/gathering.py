@@ -176,7 +176,8 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 def _put_beside(arr: ndarray, indices: ndarray, values: ndarray, axis: int) -> ndarray:
     """A copy of an array on another device than the CPU with values put along an axis."""
-    from weft.kernels.subscripts import along, moved_to, written
+    from weft.kernels.moving import moved_to
+    from weft.kernels.subscripts import along, written
 
     places = along(arr, indices, axis)
     copy = _cast(arr, arr.dtype, True)
@@ -285,7 +286,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
     if on_a_device(a) and fits(a, condition):
-        from weft.kernels.subscripts import compressed, moved_to
+        from weft.kernels.moving import moved_to
+        from weft.kernels.subscripts import compressed
 
         flags = _truths(moved_to(condition, a))
         return _put_out(launched(compressed, flags, a, axis, keeps_shape=False), out)

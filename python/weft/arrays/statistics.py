@@ -192,14 +192,7 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         extra["w"] = rows_of(wide, axes)
         words += ", weights=w"
     each = flat(part) if isinstance(part, ndarray) and part.ndim else part
-    if (
-        on_a_device(rows)
-        and fits(rows)
-        and rows.size
-        and not extra
-        and function in ("quantile", "percentile")
-        and _is_between(rows, method)
-    ):
+    if not extra and not function.startswith("nan") and _is_sorted_there(rows, method):
         from weft.kernels.quantiles import quantiles
 
         found = launched(quantiles, rows, each, method, 100 if function == "percentile" else 1)
@@ -209,8 +202,10 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
     return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
 
 
-def _is_between(rows: ndarray, method: str) -> bool:
-    """Whether there is something between two elements, if the method asks for it: of bools there is not."""
+def _is_sorted_there(rows: ndarray, method: str) -> bool:
+    """Whether quantiles are computed on another device than the CPU. Between bools, if the method asks for that, there is nothing."""
+    if not on_a_device(rows) or not fits(rows) or not rows.size:
+        return False
     from weft.kernels.quantiles import DISCRETE
 
     return rows.dtype.kind != "b" or method in DISCRETE

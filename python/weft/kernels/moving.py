@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from weft import cuda
-from weft._weft import _bits, _cast, _full, _reshape, ndarray
+from weft._weft import _bits, _cast, _full, _reshape, _to_device, ndarray
 from weft.errors import UnsupportedError
 from weft.kernels.scan import sums_of
 
-__all__ = ["INDEX", "chosen", "put", "put_apart", "row", "selected", "taken"]
+__all__ = ["INDEX", "chosen", "moved_to", "put", "put_apart", "row", "selected", "taken"]
 
 INDEX = np.dtype(np.int32)
 """What places are counted in."""
@@ -58,6 +58,11 @@ def _choose(flags, sums, a, out, count):
                 out[sums[i] - np.int32(1)] = i
             else:
                 out[sums[i] - np.int32(1)] = a[i]
+
+
+def moved_to(x: ndarray, like: ndarray) -> ndarray:
+    """An array on the device of another one."""
+    return x if x.device == like.device else _to_device(x, like.device)
 
 
 def row(a: ndarray) -> ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _from_numpy, _full, _reshape, _select, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _from_numpy, _full, _iota, _reshape, _select, _to_numpy, ndarray
 from weft.arrays._common import float_dtype, is_half, result_dtype, select, u
 from weft.kernels.moving import INDEX, taken
 from weft.kernels.radix import sorted_rows
@@ -93,13 +93,8 @@ def _columns(ordered: ndarray, places: list[int]) -> ndarray:
     if len(places) == 1:
         return _reshape(ordered[..., places[0]], (1, *ordered.shape[:-1]))
     n = ordered.shape[-1]
-    count = ordered.size // n
-    starts = np.arange(count, dtype=np.int32) * np.int32(n) if count <= 1 else None
-    at = _from_numpy(np.asarray(places, np.int32), ordered.device)
-    if starts is None:
-        from weft._weft import _iota
-
-        at = u("add", _reshape(at, (len(places), 1)), _iota(count, 0, n, INDEX, ordered.device))
+    at = _reshape(_from_numpy(np.asarray(places, np.int32), ordered.device), (len(places), 1))
+    at = u("add", at, _iota(ordered.size // n, 0, n, INDEX, ordered.device))
     return _reshape(taken(ordered, at), (len(places), *ordered.shape[:-1]))
 
 

@@ -1,16 +1,15 @@
-"""Different elements of a row, and rows as sets, made of sorts and scans. What has as many elements as are found reads how many: one sync."""
+"""Different elements of a row, and rows as sets, made of sorts and scans. How many are found is read: one sync for each search."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _reshape, ndarray
+from weft._weft import _cast, _fold, _full, _iota, _reshape, ndarray
 from weft.arrays._common import flat, in_c_order, kind_of, result_dtype, u
 from weft.arrays.joining import concatenate
-from weft.kernels.moving import INDEX, chosen, put_apart, row, selected, taken
+from weft.kernels.moving import INDEX, chosen, moved_to, put_apart, row, selected, taken
 from weft.kernels.radix import order_of_keys, order_of_rows, sorted_rows
 from weft.kernels.searching import below
-from weft.kernels.subscripts import moved_to
 
 __all__ = ["common", "different_parts", "distinct", "is_among", "only_in_one"]
 
@@ -18,7 +17,8 @@ _COUNT = np.dtype(np.int64)
 
 
 def distinct(a: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> tuple[ndarray, ...]:
-    """The different elements of a row in sorted order; on demand where each is first, which each element is, and how often each is there."""
+    """The different elements of a row in sorted order; on demand where each is first, which of them each element is, and how often each
+    is there."""
     order = order_of_rows(a) if index or inverse else None
     ordered = sorted_rows(a) if order is None else taken(a, order)
     x, y = ordered[:-1], ordered[1:]
@@ -42,8 +42,6 @@ def different_parts(rows: ndarray, index: bool, inverse: bool, counts: bool) -> 
 
 
 def _places_of_rows(order: ndarray, width: int) -> ndarray:
-    from weft._weft import _iota
-
     return u("add", u("multiply", _reshape(order, (order.size, 1)), width), _iota(width, 0, 1, INDEX, order.device))
 
 

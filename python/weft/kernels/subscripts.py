@@ -12,21 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _fold, _from_numpy, _full, _iota, _reshape, _to_device, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _fold, _from_numpy, _full, _iota, _reshape, _to_numpy, ndarray
 from weft.arrays import indexing
 from weft.arrays._common import Order, in_c_order, in_order, out_of_order, select, u
 from weft.errors import UnsupportedError
-from weft.kernels.moving import INDEX, chosen, put, put_apart, row, taken
+from weft.kernels.moving import INDEX, chosen, moved_to, put, put_apart, row, taken
 from weft.kernels.scan import sums_of
+from weft.kernels.searching import below
 
 __all__ = [
-    "along", "compressed", "got", "index_beside", "moved_to", "put_flat", "put_where", "repeated", "set_", "taken_along", "true_places", "written",
+    "along", "compressed", "got", "index_beside", "put_flat", "put_where", "repeated",
+    "set_", "taken_along", "true_places", "written",
 ]  # fmt: skip
-
-
-def moved_to(x: ndarray, like: ndarray) -> ndarray:
-    """An array on the device of another one."""
-    return x if x.device == like.device else _to_device(x, like.device)
 
 
 def index_beside(index: Any, like: ndarray) -> ndarray:
@@ -273,7 +270,5 @@ def repeated(a: ndarray, counts: ndarray, axis: int) -> ndarray:
         raise ValueError("repeats may not contain negative values.")
     if total >= 2**31:
         raise UnsupportedError(f"repeat makes fewer than 2**31 parts on a device, not {total}: use device='cpu'")
-    from weft.kernels.searching import below
-
     at = below(sums_of(counts), _iota(total, 0, 1, INDEX, a.device), "right", INDEX)
     return taken_along(a, at, axis, "inside")
