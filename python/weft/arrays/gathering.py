@@ -44,6 +44,16 @@ def _indices(given: Any, allow_bool: bool = False) -> ndarray:
     return found if found.dtype == np.int64 else _cast(found, np.dtype(np.int64))
 
 
+def _numbers(given: Any, a: ndarray) -> ndarray:
+    """Indices as an array; numbers of the host go to where the array is, if it is not on the CPU: not every device has 64-bit integers."""
+    host = None if isinstance(given, ndarray) or not on_a_device(a) else np.asarray(given)
+    if host is None or host.dtype.kind not in "iu":
+        return array_of(given)
+    from weft.kernels.subscripts import index_beside
+
+    return index_beside(host, a)
+
+
 def _check_mode(mode: Any) -> None:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -72,7 +82,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
-    number = array_of(indices)
+    number = _numbers(indices, a)
     if number.size and number.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
     shape = (*a.shape[:axis], *number.shape, *a.shape[axis + 1 :])
@@ -210,7 +220,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     _check_mode(mode)
     if not isinstance(a, ndarray):
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(a).__name__}")
-    number = array_of(ind)
+    number = _numbers(ind, a)
     if number.size and (number.dtype.kind not in "biu" or number.dtype == np.uint64):
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
     values = flat(values_for(v, a.dtype))
