@@ -217,6 +217,23 @@ def test_quantiles(device, name):
 
 
 @on_gpus
+def test_lines_through_points(device):
+    if not device.float64:
+        pytest.skip("heights are float64")
+    source = np.random.default_rng(4)
+    xp, fp, x = np.sort(source.standard_normal(300)), source.standard_normal(300), source.standard_normal((20, 30)) * 2
+    xp[40] = xp[41]
+    fp[[50, 51]] = np.inf
+    x[0, :3] = np.nan, np.inf, -np.inf
+    x[1] = xp[:30]
+    for words in ("", ", left=-5", ", left=1, right=2.5", ", period=1.5"):
+        run(f"xp.interp(x, p, f{words})", device, count=0, x=x, p=xp, f=fp)
+    run("xp.interp(x, p, f, right=1j)", device, count=0, x=x, p=xp, f=fp[:] * 0.25 + 1j * np.arange(300))
+    run("xp.interp(x, p, f)", device, count=0, x=x, p=xp[:1], f=fp[:1])
+    run("xp.interp(x, p, f)", device, count=0, x=x[:0], p=xp, f=fp)
+
+
+@on_gpus
 def test_captured(device):
     @weft.compile
     def captured(x, at):

@@ -309,6 +309,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         ends["period"] = float(period)
         words += ", period=period"
+    if on_a_device(row) and fits(row, xp):
+        from weft.kernels.interpolation import heights
+
+        return _reshape(launched(heights, row, xp, fp, *(ends.get(name) for name in ("left", "right", "period"))), shape)
     return _reshape(_compiled.call(f"np.interp(x, xp, fp{words})", x=row, xp=xp, fp=fp, **ends), shape)
 
 

@@ -442,15 +442,16 @@ def _in_range(index: ndarray, n: int, mode: str) -> ndarray:
         return u("remainder", index, n)
     if mode == "clip":
         return u("minimum", u("maximum", index, 0), n - 1)
-    if on_a_device(index):
-        outside = u("logical_or", u("less", index, 0), u("greater_equal", index, n))
-        if index.size and bool(_fold("logical_or", outside, tuple(range(outside.ndim)))):
-            raise ValueError("invalid entry in coordinates array")
-        return index
-    host = _to_numpy(index)
+    host = np.zeros(0) if on_a_device(index) and not _some_outside(index, n) else _to_numpy(index)
     if host.size and (host.min() < 0 or host.max() >= n):
         raise ValueError("invalid entry in coordinates array")
     return index
+
+
+def _some_outside(index: ndarray, n: int) -> bool:
+    """Whether an index is not from 0 to n - 1: one flag is read, not the indices."""
+    outside = u("logical_or", u("less", index, 0), u("greater_equal", index, n))
+    return bool(_fold("logical_or", outside, tuple(range(outside.ndim)))) if index.ndim else bool(outside)
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, ...]:
@@ -470,7 +471,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
         raise ValueError("dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported.")
     if not lengths and rest.ndim:
         raise ValueError("multiple indices are not supported for 0d array")
-    host = _to_numpy(rest)
+    host = np.zeros(0) if on_a_device(rest) and not _some_outside(rest, total) else _to_numpy(rest)
     if host.size and (host.min() < 0 or host.max() >= total):
         bad = host[(host < 0) | (host >= total)].reshape(-1)[0]
         raise ValueError(f"index {bad} is out of bounds for array with size {total}")
