@@ -28,7 +28,7 @@ _EACH = 4096
 _LONG = 64
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _tally(bins, counts, n, few):
     """Counts each number."""
     here = cuda.shared.array(2048, np.int32)
@@ -57,7 +57,7 @@ def _tally(bins, counts, n, few):
             k += width
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _add_runs(values, starts, sums, n, bins):
     """A thread adds up the run of a bin."""
     k = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
@@ -71,7 +71,7 @@ def _add_runs(values, starts, sums, n, bins):
         sums[k] = total
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _add_long_runs(values, starts, sums, n, bins):
     """A block adds up the run of a bin."""
     parts = cuda.shared.array(256, sums.dtype)

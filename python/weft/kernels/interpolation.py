@@ -20,7 +20,7 @@ _THREADS = 256
 _LEFT, _RIGHT, _RECIPROCAL = np.int32(1), np.int32(2), np.int32(4)
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _heights(x, xp, fp, out, left, right, how, points, count):
     """The height of the line at each place."""
     at = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)

@@ -22,7 +22,7 @@ _THREADS = 256
 _WORDS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _take(a, at, out, n, m, count):
     """Of each row of `n` elements, `m` at places in it."""
     i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
@@ -30,7 +30,7 @@ def _take(a, at, out, n, m, count):
         out[i] = a[i // m * n + at[i]]
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _put(out, at, values, step, last, count):
     """Puts values, or with a step of 0 one, at places; where `last` has elements only those that it names."""
     i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
@@ -40,7 +40,7 @@ def _put(out, at, values, step, last, count):
             out[place] = values[i * step]
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _last(at, last, count):
     """Who comes last to each place, counted from 1."""
     i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
@@ -48,7 +48,7 @@ def _last(at, last, count):
         cuda.atomic.max(last, at[i], i + np.int32(1))
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _choose(flags, sums, a, out, count):
     """The elements where a flag is set, one behind the other; their places where `a` is not given."""
     i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)

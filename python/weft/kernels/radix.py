@@ -34,7 +34,7 @@ _ORDER = np.int32(2)
 _FIRST = np.int32(4)
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _network(keys, ordered, order, wanted, rows, n, wide):
     """A block sorts the rows that fit into 1024 places: each has `wide` of them, a power of two. `wanted` says what is written."""
     key = cuda.shared.array(1024, keys.dtype)
@@ -77,7 +77,7 @@ def _network(keys, ordered, order, wanted, rows, n, wide):
         s += np.int32(256)
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _count(keys, counts, n, tiles, shift):
     """How often each digit is in a tile: the counts lie by row, digit and tile."""
     found = cuda.shared.array(256, np.int32)
@@ -96,7 +96,7 @@ def _count(keys, counts, n, tiles, shift):
     counts[(r * np.int32(256) + t) * tiles + tile] = found[t]
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _spread(keys, places, sums, ordered, order, wanted, n, tiles, shift):
     """Puts the elements of a tile where their digit says, and what goes with each of them: its place in the row at first.
 

@@ -82,7 +82,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 _OF_BOOLS = {"add": _or, "multiply": _and, "maximum": _or, "fmax": _or, "minimum": _and, "fmin": _and}
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _walk(op, a, out, n, inner, lines):
     """A thread scans a line of `n` elements that lie `inner` apart."""
     at = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
@@ -96,7 +96,7 @@ def _walk(op, a, out, n, inner, lines):
             out[place] = total
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _totals(op, a, out, n, whole, tile):
     """A block combines a whole tile of a row: each has `whole` of them, and perhaps a last one that nobody asks for."""
     parts = cuda.shared.array(256, out.dtype)
@@ -120,7 +120,7 @@ def _totals(op, a, out, n, whole, tile):
         out[block] = parts[0]
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _scan(op, a, before, out, n, tiles, tile):
     """A block scans a tile of a row, which starts with what `before` has for the tile before: so many elements at once as it has threads.
 

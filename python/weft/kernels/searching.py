@@ -14,7 +14,7 @@ __all__ = ["below", "digitized"]
 _THREADS = 256
 
 
-@cuda.jit(device=True)
+@cuda.jit(device=True, fma=False)
 def _precedes(x, y):
     """Does x come before y in sorted order? NaN come last; complex numbers are ordered by their real parts first."""
     if x.dtype.kind == "c":
@@ -31,7 +31,7 @@ def _precedes(x, y):
     return x < y or (y != y and x == x)
 
 
-@cuda.jit
+@cuda.jit(cache=True, fma=False)
 def _below(a, v, out, n, count, right):
     """How many elements of a sorted row come before each number; with `right` also those that are equal to it."""
     i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
