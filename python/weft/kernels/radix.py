@@ -3,7 +3,8 @@
 Elements become unsigned integers in whose order they are sorted: NaN last, all of them equal, both zeros equal. A pass over a digit is
 three kernels: each block counts the digits of its tile, the counts are scanned (rows outside, then digits, then tiles, so that one scan
 serves all rows), and each block puts its elements behind what others have before them. Where several lanes of a warp have one digit,
-they find each other by a vote and keep their order; warps have counters of their own in shared memory.
+they find each other by a vote and keep their order; warps have counters of their own in shared memory. A tile is put in order there first,
+so that neighbours are written together.
 
 The method is that of D. Merrill and A. Grimshaw, "High performance and scalable radix sorting" (2011); ranks by votes are from
 A. Adinets and D. Merrill, "Onesweep" (2022). The network is K. Batcher's bitonic one (1968), made stable by comparing places, too.
@@ -102,17 +103,21 @@ def _spread(keys, places, sums, ordered, order, wanted, n, tiles, shift):
 
     What is not wanted, or not there at first, is any array: one form of the kernel serves all passes.
     """
-    found = cuda.shared.array((8, 256), np.int32)
+    found = cuda.shared.array(2048, np.int32)
+    sorted_keys = cuda.shared.array(2048, keys.dtype)
+    begins = cuda.shared.array(256, np.int32)
+    totals = cuda.shared.array(8, np.int32)
     rank = cuda.local.array(8, np.int32)
     t = np.int32(cuda.threadIdx.x)
     lane, warp = t % np.int32(32), t // np.int32(32)
+    own = warp * np.int32(256)
     block = np.int32(cuda.blockIdx.x)
     r, tile = block // tiles, block % tiles
     for w in range(8):
-        found[w, t] = 0
+        found[np.int32(w) * np.int32(256) + t] = 0
     cuda.syncthreads()
     # A warp has 256 elements that follow each other, 32 at a time.
-    start = tile * np.int32(2048) + warp * np.int32(256) + lane
+    start = tile * np.int32(2048) + own + lane
     for j in range(8):
         i = start + np.int32(32) * np.int32(j)
         inside = i < n
@@ -123,30 +128,64 @@ def _spread(keys, places, sums, ordered, order, wanted, n, tiles, shift):
             ones = np.uint32(cuda.ballot_sync(_ALL, is_one))
             same &= ones if is_one else ~ones
         before = np.int32(cuda.popc(same & np.uint32(cuda.lanemask_lt())))
-        base = found[warp, digit] if inside else np.int32(0)
+        base = found[own + digit] if inside else np.int32(0)
         rank[j] = base + before
         cuda.syncwarp()
         if inside and before == 0:
-            found[warp, digit] = base + np.int32(cuda.popc(same))
+            found[own + digit] = base + np.int32(cuda.popc(same))
         cuda.syncwarp()
     cuda.syncthreads()
-    # Where the elements of each warp with a digit begin.
-    at = (r * np.int32(256) + t) * tiles + tile
-    begin = sums[at - np.int32(1)] if at > 0 else np.int32(0)
+    # Where digit t begins in the tile in order: behind all smaller ones.
+    total = np.int32(0)
     for w in range(8):
-        here = found[w, t]
-        found[w, t] = begin
-        begin += here
+        total += found[np.int32(w) * np.int32(256) + t]
+    behind = total
+    step = np.int32(1)
+    while step < 32:
+        below = cuda.shfl_up_sync(_ALL, behind, step)
+        if lane >= step:
+            behind += below
+        step *= np.int32(2)
+    if lane == 31:
+        totals[warp] = behind
+    cuda.syncthreads()
+    first = behind - total
+    for w in range(warp):
+        first += totals[w]
+    at = (r * np.int32(256) + t) * tiles + tile
+    begins[t] = (sums[at - np.int32(1)] if at > 0 else np.int32(0)) - first
+    # Where those of each warp begin.
+    for w in range(8):
+        k = np.int32(w) * np.int32(256) + t
+        here = found[k]
+        found[k] = first
+        first += here
     cuda.syncthreads()
     for j in range(8):
         i = start + np.int32(32) * np.int32(j)
         if i < n:
             key = keys[r * n + i]
-            to = found[warp, np.int32((key >> shift) & keys.dtype.type(255))] + rank[j]
-            if wanted & _KEYS != 0:
-                ordered[to] = key
-            if wanted & _ORDER != 0:
-                order[to] = i if wanted & _FIRST != 0 else places[r * n + i]
+            to = found[own + np.int32((key >> shift) & keys.dtype.type(255))] + rank[j]
+            rank[j] = to
+            sorted_keys[to] = key
+    cuda.syncthreads()
+    # The counters have done their work: what goes with the keys is put in order in their memory.
+    if wanted & _ORDER != 0:
+        for j in range(8):
+            i = start + np.int32(32) * np.int32(j)
+            if i < n:
+                found[rank[j]] = i if wanted & _FIRST != 0 else places[r * n + i]
+    cuda.syncthreads()
+    # Neighbouring threads write neighbouring elements, but where a digit ends.
+    s = t
+    while s < 2048 and tile * np.int32(2048) + s < n:
+        key = sorted_keys[s]
+        to = begins[np.int32((key >> shift) & keys.dtype.type(255))] + s
+        if wanted & _KEYS != 0:
+            ordered[to] = key
+        if wanted & _ORDER != 0:
+            order[to] = found[s]
+        s += np.int32(256)
 
 
 def _passes(keys: ndarray, bits: int, rows: int, n: int, wanted: int) -> tuple[ndarray, ndarray]:
