@@ -90,6 +90,8 @@ def test_assignments(device):
         with pytest.raises(IndexError, match="out of bounds"):
             wrong(mine)
         same(mine, host, device)
+    same(syncs(lambda: weft.take(weft.asarray(host), [1, -1], 1), 0), host[:, [1, -1]], device)
+    same(syncs(lambda: weft.asarray(host)[:, [1, -1]], 0), host[:, [1, -1]], device)
     with pytest.raises(ValueError, match="cannot assign 3 input values to the 20 output"):
         weft.asarray(host)[weft.asarray(mask)] = weft.asarray(np.arange(3, dtype=np.float32))
     with pytest.raises(ValueError, match="shape mismatch"):

@@ -44,14 +44,10 @@ def _indices(given: Any, allow_bool: bool = False) -> ndarray:
     return found if found.dtype == np.int64 else _cast(found, np.dtype(np.int64))
 
 
-def _numbers(given: Any, a: ndarray) -> ndarray:
-    """Indices as an array; numbers of the host go to where the array is, if it is not on the CPU: not every device has 64-bit integers."""
+def _numbers(given: Any, a: ndarray) -> Any:
+    """Indices as an array; beside an array that is not on the CPU those of the host stay NumPy's, which are looked at without a sync."""
     host = None if isinstance(given, ndarray) or not on_a_device(a) else np.asarray(given)
-    if host is None or host.dtype.kind not in "iu":
-        return array_of(given)
-    from weft.kernels.subscripts import index_beside
-
-    return index_beside(host, a)
+    return array_of(given) if host is None or host.dtype.kind not in "iu" else host
 
 
 def _check_mode(mode: Any) -> None:
@@ -99,7 +95,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         from weft.kernels.subscripts import taken_along
 
         return _put_out(launched(taken_along, a, number, axis, mode), out)
-    number = _cast(number, np.dtype(np.int64))
+    number = _cast(array_of(number), np.dtype(np.int64))
     found = _compiled.call(f"np.take(a, i, {axis}, mode={mode!r})", a=a, i=flat(number))
     return _put_out(_reshape(found, shape), out)
 
@@ -227,7 +223,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     if on_a_device(a) and fits(a, number):
         _put_in_copy("put_flat", a, number, values, mode)
         return
-    _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(number, np.dtype(np.int64))), v=values)
+    _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(array_of(number), np.dtype(np.int64))), v=values)
 
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
@@ -332,7 +328,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     elif mode == "clip":
         index = u("minimum", u("maximum", index, 0), count - 1)
     elif index.size:
-        host = _to_numpy(index)
+        host = np.zeros(1) if on_a_device(index) and not _some_outside(index, count) else _to_numpy(index)
         if host.min() < 0 or host.max() >= count:
             raise ValueError("invalid entry in choice array")
     dtype = result_dtype(*(choices if isinstance(choices, ndarray) else weak_or_arrays(choices, parts)))

@@ -19,8 +19,8 @@ def on_a_device(a: ndarray) -> bool:
 
 
 def fits(*arrays: ndarray) -> bool:
-    """Whether places in arrays fit 32 bits, in which the kernels of orders and scans count."""
-    return all(a.size < 2**31 for a in arrays)
+    """Whether places in arrays fit 32 bits, in which the kernels of orders and scans count, a tile behind the last one included."""
+    return all(a.size < 2**31 - 2**16 for a in arrays)
 
 
 def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True) -> Any:

@@ -79,7 +79,7 @@ def _words(a: ndarray) -> ndarray:
 
 
 def _blocks(count: int) -> int:
-    if count >= 2**31:
+    if count >= 2**31 - _THREADS:
         raise UnsupportedError(f"{count} elements are too many for one array of gathered elements on a device: use device='cpu'")
     return -(-count // _THREADS)
 

@@ -17,7 +17,7 @@ import numpy as np
 from weft import cuda
 from weft._weft import _bits, _cast, _full, _part, _permute, _reshape, ndarray
 from weft.arrays._common import select, u
-from weft.kernels.moving import INDEX, row, taken
+from weft.kernels.moving import INDEX, moved_to, row, taken
 from weft.kernels.scan import sums_of
 
 __all__ = ["order_along", "order_of_rows", "sorted_along", "sorted_rows"]
@@ -343,6 +343,7 @@ def order_of_keys(*keys: ndarray) -> ndarray:
 
 def order_of_all(axis: int, *keys: ndarray) -> ndarray:
     """NumPy's `lexsort` along an axis."""
+    keys = tuple(moved_to(key, keys[0]) for key in keys)
     return _cast(_back(order_of_keys(*(_last(key, axis) for key in keys)), axis), np.dtype(np.int64))
 
 

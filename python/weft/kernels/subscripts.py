@@ -1,7 +1,7 @@
 """Subscripts with masks and arrays of indices, and NumPy's functions that take and put: places are computed where the arrays are.
 
-Indices that may be outside are looked at by one flag, which is read before anything is done, and how many elements a mask selects is
-read: these are the only syncs.
+Indices of a device that may be outside are looked at by one flag, which is read before anything is done, and how many elements a mask
+selects is read: these are the only syncs.
 """
 
 from __future__ import annotations
@@ -21,31 +21,42 @@ from weft.kernels.scan import sums_of
 from weft.kernels.searching import below
 
 __all__ = [
-    "along", "compressed", "got", "index_beside", "put_flat", "put_where", "repeated",
+    "along", "compressed", "got", "put_flat", "put_where", "repeated",
     "set_", "taken_along", "true_places", "written",
 ]  # fmt: skip
 
 
-def index_beside(index: Any, like: ndarray) -> ndarray:
-    """Indices on the device of an array, as integers of its."""
-    if isinstance(index, ndarray) and index.device == like.device:
-        return index
-    host = _to_numpy(index) if isinstance(index, ndarray) else np.asarray(index)
-    if host.dtype.kind in "iu" and host.dtype.itemsize == 8 and not like.device.int64:
-        # What does not fit is outside as well as before.
-        host = np.clip(host, -(2**31), 2**31 - 1).astype(np.int32)
-    return _from_numpy(host if host.dtype.isnative else host.astype(host.dtype.newbyteorder("=")), like.device)
+def _on_host(index: Any) -> np.ndarray | None:
+    """Indices that the host has, in 64 bits; None where a device has them."""
+    if isinstance(index, ndarray):
+        if index.device.kind != "cpu":
+            return None
+        index = _to_numpy(index)
+    return np.asarray(index).astype(np.int64)
+
+
+def _mask_beside(mask: Any, like: ndarray) -> ndarray:
+    """A mask as a row on the device of an array."""
+    return row(moved_to(mask, like) if isinstance(mask, ndarray) else _from_numpy(mask, like.device))
 
 
 class _Bounds:
-    """Indices that have to lie on their axes, which one look tells."""
+    """Indices that have to lie on their axes: those of the host are looked at there, those of a device by one flag."""
 
     def __init__(self) -> None:
+        self._wrong: list[str] = []
         self._looks: list[tuple[ndarray, int, int]] = []
         self._flags: list[ndarray] = []
 
-    def within(self, index: ndarray, axis: int, n: int) -> ndarray:
-        """Indices of an axis of `n` elements, counted from the front; whether they lie on it is not yet known."""
+    def within(self, index: Any, axis: int, n: int, like: ndarray) -> ndarray:
+        """Indices of an axis of `n` elements of an array, on its device and counted from the front."""
+        host = _on_host(index)
+        if host is not None:
+            if ((host < -n) | (host >= n)).any():
+                self._wrong.append(indexing._outside(host.reshape(-1), axis, n))
+                host = np.zeros_like(host)
+            return _from_numpy(np.where(host < 0, host + n, host).astype(INDEX), like.device)
+        index = moved_to(index, like)
         narrow = index.dtype.kind == "b" or index.dtype.itemsize < 4
         kind = INDEX if narrow or not index.device.int64 else np.dtype(np.int64)
         if index.dtype == np.uint32 and kind == INDEX:
@@ -62,7 +73,9 @@ class _Bounds:
             self._looks.append((index, axis, n))
 
     def check(self) -> None:
-        """IndexError for the first index that is outside: one sync, if there is an index."""
+        """IndexError for an index that is outside: one sync, if a device has indices."""
+        if self._wrong:
+            raise IndexError(self._wrong[0])
         if self._flags and bool(reduce(lambda x, y: u("logical_or", x, y), self._flags)):
             for index, axis, n in self._looks:
                 host = _to_numpy(index).astype(np.int64).reshape(-1)
@@ -106,9 +119,9 @@ def _places(x: ndarray, entries: list[Any]) -> ndarray:
         elif part.kind == "bool":
             parts.append(_full((int(part.value),), 0, INDEX, x.device))
         elif part.kind == "mask":
-            parts.append(u("multiply", chosen(row(index_beside(part.value, x)), None), own[-1]))
+            parts.append(u("multiply", chosen(_mask_beside(part.value, x), None), own[-1]))
         elif part.kind == "array":
-            parts.append(u("multiply", bounds.within(index_beside(part.value, x), axis, sizes[0]), own[0]))
+            parts.append(u("multiply", bounds.within(part.value, axis, sizes[0], x), own[0]))
         else:
             start += indexing._dims(part, sizes, own)[0]
         axis += part.axes
@@ -128,7 +141,7 @@ def _is_whole_mask(x: ndarray, entries: list[Any]) -> bool:
 def got(x: ndarray, entries: list[Any], order: Order) -> ndarray:
     """What a subscript selects."""
     if _is_whole_mask(x, entries):
-        return chosen(row(index_beside(entries[0].value, x)), row(x))
+        return chosen(_mask_beside(entries[0].value, x), row(x))
     return out_of_order(taken(x, in_order(_places(x, entries), order)), order)
 
 
@@ -183,39 +196,43 @@ def compressed(flags: ndarray, a: ndarray, axis: int) -> ndarray:
     return taken_along(a, at, axis, "raise" if flags.size > a.shape[axis] else "inside")
 
 
-def taken_along(a: ndarray, index: ndarray, axis: int, mode: str) -> ndarray:
+def taken_along(a: ndarray, index: Any, axis: int, mode: str) -> ndarray:
     """The elements with these indices along an axis; with the mode "inside" all of them are known to be."""
     n = a.shape[axis]
     shape = (*a.shape[:axis], *index.shape, *a.shape[axis + 1 :])
     if 0 in shape:
         return _full(shape, 0, a.dtype, a.device)
-    index = index_beside(index, a)
-    index = _cast(index, INDEX) if index.dtype.kind == "b" else index
-    if mode == "raise":
-        bounds = _Bounds()
-        index = bounds.within(index, axis, n)
-        bounds.check()
-    elif mode != "inside":
-        index = _inside(index, n, mode)
+    index = _at(index, axis, n, mode, a)
     steps = _steps(a.shape)
     before, behind = list(zip(a.shape[:axis], steps)), list(zip(a.shape[axis + 1 :], steps[axis + 1 :]))
     grid = _grid([*before, *[(1, 0)] * index.ndim, *behind], a)
-    scaled = u("multiply", _cast(index, INDEX), steps[axis])
+    scaled = u("multiply", index, steps[axis])
     return taken(a, u("add", grid, _reshape(scaled, (*index.shape, *(1,) * len(behind)))))
 
 
-def _inside(index: ndarray, n: int, mode: str) -> ndarray:
-    """Indices brought to an axis."""
-    wide = _cast(index, np.dtype(np.int64) if index.device.int64 else INDEX)
-    found = u("remainder", wide, n) if mode == "wrap" else u("minimum", u("maximum", wide, 0), n - 1)
+def _at(index: Any, axis: int, n: int, mode: str, like: ndarray) -> ndarray:
+    """Indices of an axis as NumPy's modes bring them there, and as they are where they are known to be inside."""
+    if mode == "raise":
+        bounds = _Bounds()
+        found = bounds.within(index, axis, n, like)
+        bounds.check()
+        return found
+    host = _on_host(index)
+    if host is not None:
+        host = host if mode == "inside" else np.remainder(host, n) if mode == "wrap" else np.clip(host, 0, n - 1)
+        return _from_numpy(host.astype(INDEX), like.device)
+    found = moved_to(index, like)
+    if mode != "inside":
+        found = _cast(found, np.dtype(np.int64) if found.device.int64 else INDEX)
+        found = u("remainder", found, n) if mode == "wrap" else u("minimum", u("maximum", found, 0), n - 1)
     return _cast(found, INDEX)
 
 
-def along(a: ndarray, index: ndarray, axis: int) -> ndarray:
+def along(a: ndarray, index: Any, axis: int) -> ndarray:
     """The places in C's order of the elements with these indices along an axis, where each row has its own."""
     steps, n = _steps(a.shape), a.shape[axis]
     bounds = _Bounds()
-    index = bounds.within(index_beside(index, a), axis, n)
+    index = bounds.within(index, axis, n, a)
     shape = np.broadcast_shapes(index.shape, tuple(1 if i == axis else m for i, m in enumerate(a.shape)))
     if math.prod(shape):
         bounds.check()
@@ -223,20 +240,13 @@ def along(a: ndarray, index: ndarray, axis: int) -> ndarray:
     return _broadcast(u("add", grid, u("multiply", index, steps[axis])), shape)
 
 
-def put_flat(a: ndarray, index: ndarray, values: ndarray, mode: str) -> None:
+def put_flat(a: ndarray, index: Any, values: ndarray, mode: str) -> None:
     """NumPy's `put`."""
     if not index.size or not values.size:
         return
     if not a.size:
         raise IndexError("cannot replace elements of an empty array")
-    index = row(index_beside(index, a))
-    index = _cast(index, INDEX) if index.dtype.kind == "b" else index
-    if mode == "raise":
-        bounds = _Bounds()
-        index = bounds.within(index, 0, a.size)
-        bounds.check()
-    else:
-        index = _inside(index, a.size, mode)
+    index = row(_at(index, 0, a.size, mode, a))
     written(a, index, _repeated(moved_to(values, a), index.size), False)
 
 
