@@ -99,6 +99,36 @@ def test_assignments(device):
 
 
 @on_gpus
+@pytest.mark.parametrize("name", ["float32", "int32", "bool", "complex64", "float64", "uint8"])
+def test_updates_of_elements_named_several_times(device, name):
+    dtype = np.dtype(name)
+    if not has(device, dtype) or (device.kind != "cuda" and name not in ("float32", "int32")):
+        pytest.skip("not on this device")
+    source = np.random.default_rng(6)
+    at, row = source.integers(-20, 20, 3000).astype(np.int32), np.abs(source.standard_normal(3000) * 3).astype(dtype)
+    # A subscript, values, and how many syncs its mask takes.
+    every = [((slice(None), at), row, 0), ((1, at[:50]), row[3], 0), ((slice(1, 2), at[:20] > 0), row[:1], 1), (at[:0], row[:0, None], 0)]
+    for function in ("add", "subtract", "multiply", "maximum"):
+        if (function == "subtract" and dtype.kind == "b") or (function == "maximum" and dtype.kind == "c"):
+            continue
+        for key, values, count in every:
+            theirs = np.ones((3, 20), dtype)
+            ours = weft.asarray(theirs)
+            # A view that lies the other way around, too.
+            theirs, ours = (theirs[::-1], ours[::-1]) if function == "add" else (theirs, ours)
+            with np.errstate(all="ignore"):
+                getattr(np, function).at(theirs, key, values)
+
+            def work():
+                getattr(weft, function).at(ours, key, weft.asarray(values))  # noqa: B023
+                return ours  # noqa: B023
+
+            same(syncs(work, count), theirs, device)
+    with pytest.raises(IndexError, match="out of bounds"):
+        weft.add.at(weft.zeros(3, dtype=np.float32), [3], 1)
+
+
+@on_gpus
 def test_arrays_elsewhere_say_where(device):
     host = np.arange(40, dtype=np.int32)
     x = weft.asarray(host)

@@ -75,9 +75,9 @@ def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | Non
     """The scan of an array on another device than the CPU, where there is one of an operation."""
     if not on_a_device(x) or not fits(x):
         return None
-    from weft.kernels.scan import has_scan, scanned
+    from weft.kernels.scan import operation, scanned
 
-    return launched(scanned, name, x, axis, dtype) if has_scan(name, dtype) else None
+    return launched(scanned, name, x, axis, dtype) if operation(name, dtype) else None
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
@@ -116,6 +116,8 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
         raise ValueError("second operand provided when ufunc is unary")
     if function.nin == 2 and values is MISSING:
         raise ValueError("second operand needed for ufunc")
+    if function.nin == 2 and _updated_there(function, x, key, values):
+        return
     given = () if values is MISSING else (array_of(values),)
     types = (x.dtype, *(each.dtype for each in given), None)
     loop = function.loop(types, casting="unsafe")
@@ -128,6 +130,36 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
     else:
         loop_of("at", function.__name__, _word(loop[0]))(row, flat, *_values_at(given[0], places.shape, loop[1]))
     _assign(x, _moves.adopted(copy, x.device))
+
+
+def _updated_there(function: ufunc, x: ndarray, key: Any, values: Any) -> bool:
+    """Does what `ufunc.at` does on another device than the CPU, where there is a kernel for it, of elements and values of one type."""
+    if not on_a_device(x) or not fits(x):
+        return False
+    from weft.kernels.updates import has_update, updated
+
+    if not has_update(function.__name__, x.dtype):
+        return False
+    given = array_of(_in_type_of(x, values))
+    if function.loop((x.dtype, given.dtype, None), casting="unsafe")[:2] != (x.dtype, x.dtype):
+        return False
+    updated(function.__name__, x, key, _typed(given, x.dtype))
+    return True
+
+
+def _in_type_of(x: ndarray, value: Any) -> Any:
+    """An integer of Python's as what it is among elements of an array that is not on the CPU, if they have it.
+
+    NumPy computes with it in 64 bits and converts; what comes of that is the same, for a sum, difference or product of two numbers that is
+    rounded twice, first to more than twice the digits, is as if rounded once.
+    """
+    if type(value) is not int or not on_a_device(x) or x.dtype.kind not in "iuf":
+        return value
+    try:
+        found = np.asarray(value, x.dtype)
+        return found if int(found) == value else value
+    except OverflowError:
+        return value
 
 
 def _word(dtype: np.dtype) -> str:

@@ -16,7 +16,7 @@ from weft import cuda
 from weft._weft import _cast, _full, _permute, _reshape, ndarray
 from weft.arrays._common import is_half
 
-__all__ = ["OPERATIONS", "has_scan", "scanned", "sums_of"]
+__all__ = ["operation", "scanned", "sums_of"]
 
 _THREADS = 256
 # Elements of a tile.
@@ -168,13 +168,13 @@ def _scan(op, a, before, out, n, tiles, tile):
         cuda.syncthreads()
 
 
-def has_scan(name: str, dtype: np.dtype) -> bool:
-    """Whether there is a scan of an operation by a ufunc's name, in a dtype: complex numbers have no greatest in these kernels."""
-    if name not in OPERATIONS:
-        return False
-    if name.startswith("logical"):
-        return dtype.kind == "b"
-    return not (dtype.kind == "c" and name not in ("add", "multiply"))
+def operation(name: str, dtype: np.dtype) -> Callable[[Any, Any], Any] | None:
+    """What a ufunc does with two numbers of a dtype, where it may be grouped in any way; complex numbers have no greatest here."""
+    if name not in OPERATIONS or (name.startswith("logical") and dtype.kind != "b"):
+        return None
+    if dtype.kind == "c" and name not in ("add", "multiply"):
+        return None
+    return _OF_BOOLS.get(name, OPERATIONS[name]) if dtype.kind == "b" else OPERATIONS[name]
 
 
 def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
@@ -190,7 +190,7 @@ def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
         return _full(a.shape, 0, dtype, a.device)
     if a.dtype != kind and not (is_half(a.dtype) and kind.name == "float32") and not _is_wider(a.dtype, kind):
         a = _cast(a, kind)
-    op = _OF_BOOLS.get(name, OPERATIONS[name]) if kind.kind == "b" else OPERATIONS[name]
+    op = operation(name, kind)
     outer, n, inner = _three(a.shape, axis)
     if inner > 1 and n > _WALKED and outer * inner < _MANY:
         turned = _permute(a, (*(i for i in range(a.ndim) if i != axis), axis))

@@ -21,7 +21,7 @@ from weft.kernels.scan import sums_of
 from weft.kernels.searching import below
 
 __all__ = [
-    "along", "compressed", "got", "put_flat", "put_where", "repeated",
+    "along", "compressed", "got", "places_of", "put_flat", "put_where", "repeated",
     "set_", "taken_along", "true_places", "written",
 ]  # fmt: skip
 
@@ -108,7 +108,7 @@ def _together(parts: list[ndarray]) -> ndarray:
     return total if total.shape == whole else _broadcast(total, whole)
 
 
-def _places(x: ndarray, entries: list[Any]) -> ndarray:
+def places_of(x: ndarray, entries: list[Any]) -> ndarray:
     """The places of the elements that a subscript selects, in the array as one row in C's order, in the result's shape."""
     steps = _steps(x.shape)
     bounds, parts, start, axis = _Bounds(), [], 0, 0
@@ -125,7 +125,7 @@ def _places(x: ndarray, entries: list[Any]) -> ndarray:
         else:
             start += indexing._dims(part, sizes, own)[0]
         axis += part.axes
-    together = _together(parts)
+    together = _together(parts) if parts else _full((), 0, INDEX, x.device)
     # Indices that are broadcast to none are never looked up.
     if together.size:
         bounds.check()
@@ -142,7 +142,7 @@ def got(x: ndarray, entries: list[Any], order: Order) -> ndarray:
     """What a subscript selects."""
     if _is_whole_mask(x, entries):
         return chosen(_mask_beside(entries[0].value, x), row(x))
-    return out_of_order(taken(x, in_order(_places(x, entries), order)), order)
+    return out_of_order(taken(x, in_order(places_of(x, entries), order)), order)
 
 
 def set_(x: ndarray, entries: list[Any], value: Any) -> None:
@@ -153,7 +153,7 @@ def set_(x: ndarray, entries: list[Any], value: Any) -> None:
         given = _from_numpy(indexing._values(x, value), x.device)
     if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].value_shape == x.shape:
         raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {given.ndim} dimensions")
-    places = _places(x, entries)
+    places = places_of(x, entries)
     surplus = max(given.ndim - places.ndim, 0)
     if given.shape[:surplus] == (1,) * surplus:
         given = _reshape(given, given.shape[surplus:])
