@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _fold, _order, _reshape, _select, _strided, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _fold, _order, _reshape, _select, _strided, _to_numpy, ndarray
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -111,17 +111,11 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
     order = _order([indices])
     place = place_in(order, axis)
     if on_a_device(arr) and fits(arr, indices):
-        return out_of_order(launched(_taken_beside, in_order(arr, order), in_order(indices, order), place), order)
+        from weft.kernels.subscripts import taken_beside
+
+        return out_of_order(launched(taken_beside, in_order(arr, order), in_order(indices, order), place), order)
     found = _compiled.call(f"np.take_along_axis(a, i, {place})", a=in_order(arr, order), i=in_order(indices, order))
     return out_of_order(found, order)
-
-
-def _taken_beside(arr: ndarray, indices: ndarray, axis: int) -> ndarray:
-    """`take_along_axis` on another device than the CPU."""
-    from weft.kernels.moving import taken
-    from weft.kernels.subscripts import along
-
-    return taken(arr, along(arr, indices, axis))
 
 
 def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
@@ -174,35 +168,12 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
         return
     _, found, axis = _beside(arr, indices, axis)
     if on_a_device(arr) and fits(arr, found):
-        _assign(arr, launched(_put_beside, arr, found, values_for(values, arr.dtype), axis))
+        from weft.kernels.subscripts import with_values_beside
+
+        _assign(arr, launched(with_values_beside, arr, found, values_for(values, arr.dtype), axis))
         return
     found = _cast(found, np.dtype(np.int64))
     _written(arr, f"np.put_along_axis(a, i, v, {axis})", i=found, v=values_for(values, arr.dtype))
-
-
-def _put_beside(arr: ndarray, indices: ndarray, values: ndarray, axis: int) -> ndarray:
-    """A copy of an array on another device than the CPU with values put along an axis."""
-    from weft.kernels.moving import moved_to
-    from weft.kernels.subscripts import along, written
-
-    places = along(arr, indices, axis)
-    copy = _cast(arr, arr.dtype, True)
-    if places.size:
-        values = moved_to(values, arr)
-        written(copy, places, _reshape(values, ()) if values.size == 1 else _broadcast(values, places.shape), False)
-    return copy
-
-
-def _put_in_copy(function: str, a: ndarray, *given: Any) -> None:
-    """What `put` and `place` do on another device than the CPU."""
-    from weft.kernels import subscripts
-
-    def work(a: ndarray, *given: Any) -> ndarray:
-        copy = _cast(a, a.dtype, True)
-        getattr(subscripts, function)(copy, *given)
-        return copy
-
-    _assign(a, launched(work, a, *given))
 
 
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -221,7 +192,9 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
     values = flat(values_for(v, a.dtype))
     if on_a_device(a) and fits(a, number):
-        _put_in_copy("put_flat", a, number, values, mode)
+        from weft.kernels.subscripts import with_values
+
+        _assign(a, launched(with_values, a, number, values, mode))
         return
     _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(array_of(number), np.dtype(np.int64))), v=values)
 
@@ -240,7 +213,9 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     if flags.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     if on_a_device(arr) and fits(arr):
-        _put_in_copy("put_where", arr, _truths(flags), flat(_safely(vals, arr.dtype)))
+        from weft.kernels.subscripts import with_values_where
+
+        _assign(arr, launched(with_values_where, arr, _truths(flags), flat(_safely(vals, arr.dtype))))
         return
     _written(arr, "np.place(a, m, v)", m=flat(_truths(flags)), v=flat(_safely(vals, arr.dtype)))
 

@@ -61,6 +61,8 @@ def below(a: ndarray, v: ndarray, side: str, dtype: np.dtype) -> ndarray:
 
 def digitized(x: ndarray, bins: ndarray, right: bool) -> ndarray:
     """NumPy's `digitize`. The edges are read, to see whether they grow or fall."""
+    if bins.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from {bins.dtype!r} to dtype('float64') according to the rule 'safe'")
     host = _to_numpy(bins)
     falls = _falls(host)
     kind = result_dtype(x, bins)

@@ -21,8 +21,8 @@ from weft.kernels.scan import sums_of
 from weft.kernels.searching import below
 
 __all__ = [
-    "along", "compressed", "got", "places_of", "put_flat", "put_where", "repeated",
-    "set_", "taken_along", "true_places", "written",
+    "along", "compressed", "got", "places_of", "repeated", "set_", "taken_along", "taken_beside", "true_places", "with_values",
+    "with_values_beside", "with_values_where", "written",
 ]  # fmt: skip
 
 
@@ -240,24 +240,38 @@ def along(a: ndarray, index: Any, axis: int) -> ndarray:
     return _broadcast(u("add", grid, u("multiply", index, steps[axis])), shape)
 
 
-def put_flat(a: ndarray, index: Any, values: ndarray, mode: str) -> None:
-    """NumPy's `put`."""
-    if not index.size or not values.size:
-        return
-    if not a.size:
-        raise IndexError("cannot replace elements of an empty array")
-    index = row(_at(index, 0, a.size, mode, a))
-    written(a, index, _repeated(moved_to(values, a), index.size), False)
+def taken_beside(arr: ndarray, indices: Any, axis: int) -> ndarray:
+    """NumPy's `take_along_axis`."""
+    return taken(arr, along(arr, indices, axis))
 
 
-def put_where(a: ndarray, flags: ndarray, values: ndarray) -> None:
-    """NumPy's `place`."""
-    at = chosen(row(moved_to(flags, a)), None)
-    if not at.size:
-        return
-    if not values.size:
-        raise ValueError("Cannot insert from an empty array!")
-    written(a, at, _repeated(moved_to(values, a), at.size), True)
+def with_values_beside(arr: ndarray, indices: Any, values: ndarray, axis: int) -> ndarray:
+    """A copy in which NumPy's `put_along_axis` has put values."""
+    places, copy, values = along(arr, indices, axis), _cast(arr, arr.dtype, True), moved_to(values, arr)
+    if places.size:
+        written(copy, places, _reshape(values, ()) if values.size == 1 else _broadcast(values, places.shape), False)
+    return copy
+
+
+def with_values(a: ndarray, index: Any, values: ndarray, mode: str) -> ndarray:
+    """A copy in which NumPy's `put` has put values."""
+    copy = _cast(a, a.dtype, True)
+    if index.size and values.size:
+        if not a.size:
+            raise IndexError("cannot replace elements of an empty array")
+        places = row(_at(index, 0, a.size, mode, a))
+        written(copy, places, _repeated(moved_to(values, a), places.size), False)
+    return copy
+
+
+def with_values_where(a: ndarray, flags: ndarray, values: ndarray) -> ndarray:
+    """A copy in which NumPy's `place` has put values."""
+    at, copy = chosen(row(moved_to(flags, a)), None), _cast(a, a.dtype, True)
+    if at.size:
+        if not values.size:
+            raise ValueError("Cannot insert from an empty array!")
+        written(copy, at, _repeated(moved_to(values, a), at.size), True)
+    return copy
 
 
 def _repeated(values: ndarray, n: int) -> ndarray:
