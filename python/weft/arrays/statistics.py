@@ -14,6 +14,7 @@ from . import _compiled
 from ._common import (
     MISSING,
     array_of,
+    as_device,
     as_dtype,
     axes_of,
     checked_out,
@@ -172,11 +173,13 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         if function.startswith("nan"):
             raise refuse(function, "weights are not available")
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
-    whole = type(q) is int or (type(q) is not float and array_of(q).dtype.kind in "iu")
+    # Numbers of the host are looked at there, wherever the array is.
+    q = q if type(q) in (int, float) or isinstance(q, ndarray) else array_of(q, device=as_device("cpu"))
+    whole = type(q) is int or (type(q) is not float and q.dtype.kind in "iu")
     if whole and method == "linear" and function.endswith("quantile"):
         # 0 and 1 are an element, not a place between two.
         method = "lower"
-    part = float(q) if type(q) in (int, float) else array_of(q)
+    part = float(q) if type(q) in (int, float) else q
     if isinstance(part, ndarray):
         if part.dtype.kind not in "iuf" and not is_half(part.dtype):
             raise TypeError("q must be an array of real numbers")
@@ -192,10 +195,11 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         extra["w"] = rows_of(wide, axes)
         words += ", weights=w"
     each = flat(part) if isinstance(part, ndarray) and part.ndim else part
-    if not extra and not function.startswith("nan") and _is_sorted_there(rows, method):
-        from weft.kernels.quantiles import quantiles
+    if not extra and _is_sorted_there(rows, method):
+        from weft.kernels.quantiles import nanquantiles, quantiles
 
-        found = launched(quantiles, rows, each, method, 100 if function == "percentile" else 1)
+        work = nanquantiles if function.startswith("nan") and is_inexact(rows.dtype) else quantiles
+        found = launched(work, rows, each, method, 100 if function.endswith("percentile") else 1)
     else:
         found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
     shape = part.shape if isinstance(part, ndarray) else ()
@@ -204,7 +208,7 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
 
 def _is_sorted_there(rows: ndarray, method: str) -> bool:
     """Whether quantiles are computed on another device than the CPU. Between bools, if the method asks for that, there is nothing."""
-    if not on_a_device(rows) or not fits(rows) or not rows.size:
+    if not on_a_device(rows) or not fits(rows) or not rows.size or not rows.device.float64:
         return False
     from weft.kernels.quantiles import DISCRETE
 

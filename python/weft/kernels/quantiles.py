@@ -11,10 +11,18 @@ from weft.arrays._common import float_dtype, is_half, result_dtype, select, u
 from weft.kernels.moving import INDEX, taken
 from weft.kernels.radix import sorted_rows
 
-__all__ = ["DISCRETE", "medians", "nanmedians", "quantiles"]
+__all__ = ["DISCRETE", "medians", "nanmedians", "nanquantiles", "quantiles"]
 
 DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 """Methods that give one of the elements."""
+
+_CONSTANTS = {
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (0.5, 0.5),
+    "weibull": (0, 0),
+    "median_unbiased": (1 / 3.0, 1 / 3.0),
+    "normal_unbiased": (3 / 8.0, 3 / 8.0),
+}
 
 
 def medians(rows: ndarray) -> ndarray:
@@ -58,11 +66,7 @@ def _or_nan(found: ndarray, last: ndarray) -> ndarray:
 def quantiles(rows: ndarray, q: Any, method: str, per: int) -> ndarray:
     """The quantiles of rows of real numbers along the last axis, by a number or by a row of them, whose axis comes first; `per` is what
     the whole is: 1 or 100. Quantiles that are given by an array are read."""
-    parts = _to_numpy(q) if isinstance(q, ndarray) else q
-    parts = parts / per if per != 1 else parts
-    every = np.atleast_1d(parts)
-    if not np.all((every >= 0) & (every <= 1)):
-        raise ValueError("quantiles must be in the range [0, 1], percentiles in [0, 100]")
+    parts, every = _parts(q, per)
     n = rows.shape[-1]
     weak = isinstance(parts, float)
     kind = _dtype(rows, parts, method)
@@ -78,6 +82,79 @@ def quantiles(rows: ndarray, q: Any, method: str, per: int) -> ndarray:
     if found.dtype.kind in "fV":
         found = _or_nan(found, ordered[..., -1])
     return found[0] if np.ndim(parts) == 0 else found
+
+
+def nanquantiles(rows: ndarray, q: Any, method: str, per: int) -> ndarray:
+    """The same of what is not NaN in rows of floats, each of which has its own number of elements; NaN where all are."""
+    parts, every = _parts(q, per)
+    weak = isinstance(parts, float)
+    kind = _dtype(rows, parts, method)
+    ordered = sorted_rows(rows)
+    count = _fold("add", u("equal", ordered, ordered), (rows.ndim - 1,), INDEX)
+    count = _cast(u("maximum", count, 1), np.dtype(np.float64) if weak else every.dtype)
+    found = _full((every.size, *rows.shape[:-1]), 0, kind, rows.device)
+    for number, q_ in enumerate(every):
+        i, j, part = _places_of_rows(count, float(q_) if weak else q_, method)
+        x = _element(ordered, i)
+        if method not in DISCRETE:
+            y = _element(ordered, j)
+            part, rest = part, u("subtract", 1, part)
+            part, rest = (_cast(each, rows.dtype) if weak else each for each in (part, rest))
+            step = u("subtract", y, x)
+            from_first, from_second = u("add", x, u("multiply", step, part)), u("subtract", y, u("multiply", step, rest))
+            x = select(u("less", part, 0.5), from_first, from_second)
+        found[number] = x
+    return found[0] if np.ndim(parts) == 0 else found
+
+
+def _element(ordered: ndarray, at: ndarray) -> ndarray:
+    """An element of each row."""
+    return taken(ordered, _reshape(at, (*at.shape, 1)), True)[..., 0]
+
+
+def _places_of_rows(n: ndarray, q: Any, method: str) -> tuple[ndarray, ndarray, Any]:
+    """What `_place` says, for rows of so many elements each."""
+    last = n - 1
+    if method == "linear":
+        return _parted_rows(last, last * q)
+    if method in ("lower", "higher", "nearest"):
+        i = _cast(u({"lower": "floor", "higher": "ceil", "nearest": "rint"}[method], last * q), INDEX)
+        return i, i, 0.0
+    if method in ("inverted_cdf", "closest_observation"):
+        at = n * q - 1 - (0 if method == "inverted_cdf" else 0.5)
+        i = u("floor", at)
+        up = u("not_equal", i, at)
+        if method == "closest_observation":
+            up = u("logical_or", up, u("equal", u("remainder", i, 2), 0))
+        i = _cast(u("maximum", select(up, i + 1, i), 0), INDEX)
+        return i, i, 0.0
+    if method == "averaged_inverted_cdf":
+        i, j, part = _parted_rows(last, n * q - 1)
+        return i, j, select(u("equal", part, 0), part * 0 + 0.5, part * 0 + 1)
+    if method == "midpoint":
+        at = 0.5 * (u("floor", last * q) + u("ceil", last * q))
+        i, j, _ = _parted_rows(last, at)
+        return i, j, select(u("equal", u("remainder", at, 1), 0), at * 0, at * 0 + 0.5)
+    alpha, beta = _CONSTANTS[method]
+    return _parted_rows(last, n * q + (alpha + q * (1 - alpha - beta)) - 1)
+
+
+def _parted_rows(last: ndarray, at: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    i = u("floor", at)
+    first = u("maximum", u("minimum", i, last), 0)
+    under, over = u("less", at, 0), u("greater_equal", at, last)
+    second = select(under, first, u("minimum", first + 1, last))
+    return _cast(first, INDEX), _cast(second, INDEX), select(over, at + 1, select(under, at, at - i))
+
+
+def _parts(q: Any, per: int) -> tuple[Any, np.ndarray]:
+    """Quantiles as parts of one, and as a row."""
+    parts = _to_numpy(q) if isinstance(q, ndarray) else q
+    parts = parts / per if per != 1 else parts
+    every = np.atleast_1d(parts)
+    if not np.all((every >= 0) & (every <= 1)):
+        raise ValueError("quantiles must be in the range [0, 1], percentiles in [0, 100]")
+    return parts, every
 
 
 def _dtype(rows: ndarray, parts: Any, method: str) -> np.dtype:
@@ -132,14 +209,8 @@ def _place(n: int, q: Any, method: str) -> tuple[int, int, Any]:
         at = 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q))
         i, j, _ = _parted(n, at)
         return i, j, 0.0 if at % 1 == 0 else 0.5
-    alpha = {
-        "interpolated_inverted_cdf": (0, 1),
-        "hazen": (0.5, 0.5),
-        "weibull": (0, 0),
-        "median_unbiased": (1 / 3.0, 1 / 3.0),
-        "normal_unbiased": (3 / 8.0, 3 / 8.0),
-    }[method]
-    return _parted(n, n * q + (alpha[0] + q * (1 - alpha[0] - alpha[1])) - 1)
+    alpha, beta = _CONSTANTS[method]
+    return _parted(n, n * q + (alpha + q * (1 - alpha - beta)) - 1)
 
 
 def _parted(n: int, at: Any) -> tuple[int, int, Any]:
