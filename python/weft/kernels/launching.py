@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from weft._weft import ndarray
+from weft._weft import device, ndarray
 from weft.arrays._compiled import recorded
 from weft.errors import CaptureError
 
@@ -19,8 +19,16 @@ def on_a_device(a: ndarray) -> bool:
 
 
 def fits(*arrays: ndarray) -> bool:
-    """Whether places in arrays fit 32 bits, in which the kernels of orders and scans count, a tile behind the last one included."""
-    return all(a.size < 2**31 - 2**16 for a in arrays)
+    """Whether the kernels of orders and scans are for these arrays, the first of which says where.
+
+    They count places in 32 bits, a tile behind the last one included, and a block of a sort has 26 KB of shared memory.
+    """
+    return all(a.size < 2**31 - 2**16 for a in arrays) and _has_room(arrays[0].device.name)
+
+
+@functools.cache
+def _has_room(name: str) -> bool:
+    return device(name).limits()["shared_bytes"] >= 26 * 1024
 
 
 def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True) -> Any:
