@@ -51,11 +51,11 @@ OF_WEFT = words("asnumpy bfloat16 compile current_device device devices eval exp
 """Names of Weft's own that the page has beside NumPy's and JAX's."""
 
 ON_DEVICES = words("""
-    argpartition argsort argwhere bincount compress cumprod cumsum cumulative_prod cumulative_sum digitize extract flatnonzero histogram
-    histogram2d histogram_bin_edges histogramdd intersect1d interp isin lexsort mask_indices median nancumprod nancumsum nanmedian nanpercentile nanquantile nonzero
-    partition percentile place put put_along_axis quantile ravel_multi_index searchsorted setdiff1d setxor1d sort sort_complex take
-    take_along_axis topk tril_indices tril_indices_from triu_indices triu_indices_from union1d unique unique_all unique_counts
-    unique_inverse unique_values unravel_index
+    argpartition argsort argwhere bincount compress cumprod cumsum cumulative_prod cumulative_sum digitize extract flatnonzero
+    histogram histogram2d histogram_bin_edges histogramdd intersect1d interp isin lexsort mask_indices median nancumprod nancumsum
+    nanmedian nanpercentile nanquantile nonzero partition percentile place put put_along_axis quantile ravel_multi_index
+    searchsorted setdiff1d setxor1d sort sort_complex take take_along_axis topk tril_indices tril_indices_from triu_indices
+    triu_indices_from union1d unique unique_all unique_counts unique_inverse unique_values unravel_index
 """)
 """What is computed at once, by kernels of Weft's own where the arrays are not on the CPU."""
 
