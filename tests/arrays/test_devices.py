@@ -187,7 +187,7 @@ def test_library_functions_go_by_way_of_the_host_and_are_counted(device):
     x = weft.asarray(a)
     weft.eval(x)
     before = _weft._sync_count()
-    same(weft.sort(x, axis=0), np.sort(a, axis=0), device)
+    same(weft.vander(x[:, 0]), np.vander(a[:, 0]), device)
     assert (_weft._sync_count() > before) == (device.kind != "cpu")
 
 

@@ -1,4 +1,4 @@
-"""What sorts, counts, searches and sums up, of every dtype and on every device: today by a copy to the host, and always NumPy's."""
+"""What sorts, counts, searches and sums up, of every dtype and on every device, in few elements: always NumPy's."""
 
 from __future__ import annotations
 

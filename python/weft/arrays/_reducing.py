@@ -26,6 +26,7 @@ from weft._weft import (
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, place_in, with_ones
 from weft.arrays._rows import in_three, loop_of
+from weft.kernels.launching import fits, launched, on_a_device
 
 if TYPE_CHECKING:
     from weft.arrays.ufuncs import ufunc
@@ -58,13 +59,25 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     computed = _computed_type(function, x, dtype, out)
     order = _order([x])
     place = place_in(order, along)
-    source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
-    made = np.empty(source.shape, computed)
-    if made.size:
-        loop_of("accumulate", function.__name__)(in_three(source, place), in_three(made, place))
+    result = _scanned(function.__name__, in_order(x, order), place, computed)
+    if result is None:
+        source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
+        made = np.empty(source.shape, computed)
+        if made.size:
+            loop_of("accumulate", function.__name__)(in_three(source, place), in_three(made, place))
+        result = _moves.adopted(made, x.device)
     if out is not None and out.shape != x.shape:
         raise ValueError("provided out is the wrong size for the accumulation.")
-    return _into(out, out_of_order(_moves.adopted(made, x.device), order), "accumulate")
+    return _into(out, out_of_order(result, order), "accumulate")
+
+
+def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | None:
+    """The scan of an array on another device than the CPU, where there is one of an operation."""
+    if not on_a_device(x) or not fits(x):
+        return None
+    from weft.kernels.scan import operation, scanned
+
+    return launched(scanned, name, x, axis, dtype) if operation(name, dtype) else None
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
@@ -103,6 +116,8 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
         raise ValueError("second operand provided when ufunc is unary")
     if function.nin == 2 and values is MISSING:
         raise ValueError("second operand needed for ufunc")
+    if function.nin == 2 and _updated_there(function, x, key, values):
+        return
     given = () if values is MISSING else (array_of(values),)
     types = (x.dtype, *(each.dtype for each in given), None)
     loop = function.loop(types, casting="unsafe")
@@ -115,6 +130,36 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
     else:
         loop_of("at", function.__name__, _word(loop[0]))(row, flat, *_values_at(given[0], places.shape, loop[1]))
     _assign(x, _moves.adopted(copy, x.device))
+
+
+def _updated_there(function: ufunc, x: ndarray, key: Any, values: Any) -> bool:
+    """Does what `ufunc.at` does on another device than the CPU, where there is a kernel for it, of elements and values of one type."""
+    if not on_a_device(x) or not fits(x):
+        return False
+    from weft.kernels.updates import has_update, updated
+
+    if not has_update(function.__name__, x.dtype):
+        return False
+    given = array_of(_in_type_of(x, values))
+    if function.loop((x.dtype, given.dtype, None), casting="unsafe")[:2] != (x.dtype, x.dtype):
+        return False
+    updated(function.__name__, x, key, _typed(given, x.dtype))
+    return True
+
+
+def _in_type_of(x: ndarray, value: Any) -> Any:
+    """An integer of Python's as what it is among elements of an array that is not on the CPU, if they have it.
+
+    NumPy computes with it in 64 bits and converts; what comes of that is the same, for a sum, difference or product of two numbers that is
+    rounded twice, first to more than twice the digits, is as if rounded once.
+    """
+    if type(value) is not int or not on_a_device(x) or x.dtype.kind not in "iuf":
+        return value
+    try:
+        found = np.asarray(value, x.dtype)
+        return found if int(found) == value else value
+    except OverflowError:
+        return value
 
 
 def _word(dtype: np.dtype) -> str:

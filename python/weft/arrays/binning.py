@@ -45,7 +45,9 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
     edges = [_edges(i, sample[:, i], each, end) for i, (each, end) in enumerate(zip(every_bins, ends))]
     shape = tuple(each.shape[0] + 1 for each in edges)
     places = tuple(_places(sample[:, i], each) for i, each in enumerate(edges))
-    counted = bincount(ravel_multi_index(places, shape), weights, int(np.prod(shape)))
+    # On the CPU it costs little to look whether they are inside.
+    mode = "clip" if sample.device.kind != "cpu" else "raise"
+    counted = bincount(ravel_multi_index(places, shape, mode), weights, int(np.prod(shape)))
     counts = _cast(counted, np.dtype(np.float64)).reshape(shape)[(slice(1, -1),) * rank]
     if density:
         total = _fold("add", counts, tuple(_axes(rank)))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _fold, _order, _order_of_copy, _reshape, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import (
@@ -68,11 +69,16 @@ def accumulated(function: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarr
     kind = sum_dtype(a.dtype) if dtype is None else as_dtype(dtype)
     if out is not None and dtype is None and np.can_cast(kind, out.dtype, "same_kind"):
         kind = out.dtype
-    a = a if a.dtype == kind else _cast(a, kind)
-    words = "" if kind == sum_dtype(kind) else f", {_compiled.literal(kind)}"
     order = _order([a])
     place = place_in(order, axis)
-    found = _compiled.call(f"np.{function}(a, {place}{words})", a=in_order(a, order))
+    if on_a_device(a) and fits(a):
+        from weft.kernels.scan import scanned
+
+        found = launched(scanned, "add" if function == "cumsum" else "multiply", in_order(a, order), place, kind)
+    else:
+        a = a if a.dtype == kind else _cast(a, kind)
+        words = "" if kind == sum_dtype(kind) else f", {_compiled.literal(kind)}"
+        found = _compiled.call(f"np.{function}(a, {place}{words})", a=in_order(a, order))
     return given(out_of_order(found, order), out, "unsafe")
 
 
@@ -303,6 +309,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         ends["period"] = float(period)
         words += ", period=period"
+    if on_a_device(row) and fits(row, xp):
+        from weft.kernels.interpolation import heights
+
+        return _reshape(launched(heights, row, xp, fp, *(ends.get(name) for name in ("left", "right", "period"))), shape)
     return _reshape(_compiled.call(f"np.interp(x, xp, fp{words})", x=row, xp=xp, fp=fp, **ends), shape)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _order, _reshape, _select, _strided, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _fold, _order, _reshape, _select, _strided, _to_numpy, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import (
@@ -43,6 +44,12 @@ def _indices(given: Any, allow_bool: bool = False) -> ndarray:
     return found if found.dtype == np.int64 else _cast(found, np.dtype(np.int64))
 
 
+def _numbers(given: Any, a: ndarray) -> Any:
+    """Indices as an array; beside an array that is not on the CPU those of the host stay NumPy's, which are looked at without a sync."""
+    host = None if isinstance(given, ndarray) or not on_a_device(a) else np.asarray(given)
+    return array_of(given) if host is None or host.dtype.kind not in "iu" else host
+
+
 def _check_mode(mode: Any) -> None:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -71,10 +78,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
-    number = array_of(indices)
+    number = _numbers(indices, a)
     if number.size and number.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
-    number = _cast(number, np.dtype(np.int64))
     shape = (*a.shape[:axis], *number.shape, *a.shape[axis + 1 :])
     if type(indices) is int and mode == "raise":
         # One part is a slice: nothing is read.
@@ -85,6 +91,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         return _put_out(_cast(found, a.dtype, True), out)
     if number.size and a.shape[axis] == 0 and 0 not in a.shape[:axis] + a.shape[axis + 1 :]:
         raise IndexError("cannot do a non-empty take from an empty axes.")
+    if on_a_device(a) and fits(a):
+        from weft.kernels.subscripts import taken_along
+
+        return _put_out(launched(taken_along, a, number, axis, mode), out)
+    number = _cast(array_of(number), np.dtype(np.int64))
     found = _compiled.call(f"np.take(a, i, {axis}, mode={mode!r})", a=a, i=flat(number))
     return _put_out(_reshape(found, shape), out)
 
@@ -99,6 +110,10 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
     arr, indices, axis = _beside(arr, indices, axis)
     order = _order([indices])
     place = place_in(order, axis)
+    if on_a_device(arr) and fits(arr, indices):
+        from weft.kernels.subscripts import taken_beside
+
+        return out_of_order(launched(taken_beside, in_order(arr, order), in_order(indices, order), place), order)
     found = _compiled.call(f"np.take_along_axis(a, i, {place})", a=in_order(arr, order), i=in_order(indices, order))
     return out_of_order(found, order)
 
@@ -123,7 +138,7 @@ def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
         raise IndexError(
             "shape mismatch: indexing arrays could not be broadcast together with shapes " + " ".join(map(str, shapes))
         ) from None
-    return arr, _cast(indices, np.dtype(np.int64)), axis
+    return arr, indices if on_a_device(arr) else _cast(indices, np.dtype(np.int64)), axis
 
 
 def _written(a: ndarray, text: str, **arguments: Any) -> None:
@@ -152,6 +167,12 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
         _assign(arr, _reshape(row, arr.shape))
         return
     _, found, axis = _beside(arr, indices, axis)
+    if on_a_device(arr) and fits(arr, found):
+        from weft.kernels.subscripts import with_values_beside
+
+        _assign(arr, launched(with_values_beside, arr, found, values_for(values, arr.dtype), axis))
+        return
+    found = _cast(found, np.dtype(np.int64))
     _written(arr, f"np.put_along_axis(a, i, v, {axis})", i=found, v=values_for(values, arr.dtype))
 
 
@@ -166,11 +187,16 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     _check_mode(mode)
     if not isinstance(a, ndarray):
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(a).__name__}")
-    number = array_of(ind)
+    number = _numbers(ind, a)
     if number.size and (number.dtype.kind not in "biu" or number.dtype == np.uint64):
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
     values = flat(values_for(v, a.dtype))
-    _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(number, np.dtype(np.int64))), v=values)
+    if on_a_device(a) and fits(a, number):
+        from weft.kernels.subscripts import with_values
+
+        _assign(a, launched(with_values, a, number, values, mode))
+        return
+    _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(array_of(number), np.dtype(np.int64))), v=values)
 
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
@@ -186,6 +212,11 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     flags = array_of(mask)
     if flags.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    if on_a_device(arr) and fits(arr):
+        from weft.kernels.subscripts import with_values_where
+
+        _assign(arr, launched(with_values_where, arr, _truths(flags), flat(_safely(vals, arr.dtype))))
+        return
     _written(arr, "np.place(a, m, v)", m=flat(_truths(flags)), v=flat(_safely(vals, arr.dtype)))
 
 
@@ -235,6 +266,12 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
+    if on_a_device(a) and fits(a, condition):
+        from weft.kernels.moving import moved_to
+        from weft.kernels.subscripts import compressed
+
+        flags = _truths(moved_to(condition, a))
+        return _put_out(launched(compressed, flags, a, axis, keeps_shape=False), out)
     return _put_out(_compiled.call(f"np.compress(c, a, {axis})", c=_truths(condition), a=a), out)
 
 
@@ -266,7 +303,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     elif mode == "clip":
         index = u("minimum", u("maximum", index, 0), count - 1)
     elif index.size:
-        host = _to_numpy(index)
+        host = np.zeros(1) if on_a_device(index) and not _some_outside(index, count) else _to_numpy(index)
         if host.min() < 0 or host.max() >= count:
             raise ValueError("invalid entry in choice array")
     dtype = result_dtype(*(choices if isinstance(choices, ndarray) else weak_or_arrays(choices, parts)))
@@ -376,10 +413,16 @@ def _in_range(index: ndarray, n: int, mode: str) -> ndarray:
         return u("remainder", index, n)
     if mode == "clip":
         return u("minimum", u("maximum", index, 0), n - 1)
-    host = _to_numpy(index)
+    host = np.zeros(0) if on_a_device(index) and not _some_outside(index, n) else _to_numpy(index)
     if host.size and (host.min() < 0 or host.max() >= n):
         raise ValueError("invalid entry in coordinates array")
     return index
+
+
+def _some_outside(index: ndarray, n: int) -> bool:
+    """Whether an index is not from 0 to n - 1: one flag is read, not the indices."""
+    outside = u("logical_or", u("less", index, 0), u("greater_equal", index, n))
+    return bool(_fold("logical_or", outside, tuple(range(outside.ndim)))) if index.ndim else bool(outside)
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, ...]:
@@ -399,7 +442,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
         raise ValueError("dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported.")
     if not lengths and rest.ndim:
         raise ValueError("multiple indices are not supported for 0d array")
-    host = _to_numpy(rest)
+    host = np.zeros(0) if on_a_device(rest) and not _some_outside(rest, total) else _to_numpy(rest)
     if host.size and (host.min() < 0 or host.max() >= total):
         bad = host[(host < 0) | (host >= total)].reshape(-1)[0]
         raise ValueError(f"index {bad} is out of bounds for array with size {total}")

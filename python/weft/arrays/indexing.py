@@ -16,6 +16,7 @@ from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _order_of
 from weft.arrays import _compiled, _moves
 from weft.arrays._common import Order, in_order, out_of_order
 from weft.errors import CaptureError
+from weft.kernels.launching import fits, on_a_device
 
 _WRONG = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 
@@ -49,6 +50,10 @@ def _got_by(given: list[Any]) -> ndarray:
 
 
 def _got(x: ndarray, entries: list[_Entry], order: Order) -> ndarray:
+    if _advanced(entries) and on_a_device(x) and fits(x):
+        from weft.kernels.subscripts import got
+
+        return got(x, entries, order)
     if x.ndim == 1 and len(entries) == 1 and entries[0].kind == "array" and order is None:
         return _taken(x, entries[0].value)
     if not _advanced(entries):
@@ -155,6 +160,11 @@ def _set_by(given: list[Any]) -> ndarray:
 
 
 def _set(x: ndarray, entries: list[_Entry], value: Any) -> None:
+    if on_a_device(x) and fits(x):
+        from weft.kernels.subscripts import set_
+
+        set_(x, entries, value)
+        return
     given = _values(x, value)
     if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].value_shape == x.shape:
         raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {given.ndim} dimensions")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _assign, _broadcast, _cast, _full, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import (
@@ -361,6 +362,10 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
         if counts.size != 1:
             if counts.size != a.shape[axis]:
                 raise ValueError(f"operands could not be broadcast together with shape ({a.shape[axis]},) ({counts.size},)")
+            if on_a_device(a) and fits(a):
+                from weft.kernels.subscripts import repeated
+
+                return launched(repeated, a, counts, axis, keeps_shape=False)
             return _compiled.call(f"np.repeat(a, n, {axis})", a=a, n=counts)
         repeats = int(_to_numpy(counts).reshape(())[()])
     times = operator.index(repeats)

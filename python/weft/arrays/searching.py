@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._weft import _cast, _reshape, ndarray
+import numpy as np
+
+from weft._weft import _cast, _full, _reshape, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import array_of, flat, kind_of, result_dtype
@@ -20,7 +23,16 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
                          "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.")  # fmt: skip
+    if on_a_device(a) and fits(a):
+        return tuple(_cast(each, np.dtype(np.int64)) for each in _true_places(a))
     return _compiled.call("np.nonzero(a)", a=a)
+
+
+def _true_places(a: ndarray) -> list[ndarray]:
+    """The indices along each axis of what is not zero in an array on another device than the CPU."""
+    from weft.kernels.subscripts import true_places
+
+    return launched(true_places, a, keeps_shape=False)
 
 
 def flatnonzero(a: Any) -> ndarray:
@@ -43,8 +55,18 @@ def argwhere(a: Any) -> ndarray:
     if a.ndim == 0:
         return argwhere(_reshape(a, (1,)))[:, :0]
     # NumPy has the positions along each axis one behind the other.
+    if on_a_device(a) and fits(a):
+        return _stacked([_cast(each, np.dtype(np.int64)) for each in _true_places(a)]).T
     found = _compiled.call("np.argwhere(a)", a=a).T
     return _cast(found, found.dtype, True).T
+
+
+def _stacked(rows: list[ndarray]) -> ndarray:
+    """Rows one below the other."""
+    found = _full((len(rows), rows[0].size), 0, rows[0].dtype, rows[0].device)
+    for at, each in enumerate(rows):
+        found[at] = each
+    return found
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
@@ -72,6 +94,10 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
         a = take(a, sorter)
     kind = result_dtype(a, v)
     a, v = (x if x.dtype == kind else _cast(x, kind) for x in (a, v))
+    if on_a_device(a) and fits(a, v):
+        from weft.kernels.searching import below
+
+        return launched(below, a, v, side, np.dtype(np.int64))
     found = _compiled.call(f"np.searchsorted(a, v, {side!r})", a=a, v=flat(v))
     return _reshape(found, v.shape)
 
@@ -89,4 +115,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
         raise TypeError("x may not be complex")
     if bins.ndim != 1:
         raise ValueError("object of too small depth for desired array" if bins.ndim == 0 else "object too deep for desired array")
+    if on_a_device(x) and fits(x):
+        from weft.kernels.searching import digitized
+
+        return launched(digitized, x, bins, bool(right))
     return _reshape(_compiled.call(f"np.digitize(x, bins, {bool(right)})", x=flat(x), bins=bins), x.shape)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._weft import _cast, _from_numpy, _reshape, _to_numpy, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import array_of, axis_of, filled, flat, positions, result_dtype, u
@@ -56,6 +57,8 @@ def unique(
     # The parts of a row are its elements.
     if axis is not None and (a.ndim != 1 or axis_of(axis, 1) != 0):
         return _unique_parts(a, axis, return_index, return_inverse, return_counts)
+    if on_a_device(a) and fits(a):
+        return _distinct(a, bool(return_index), bool(return_inverse), bool(return_counts), bool(equal_nan))
     words = "".join(
         f", {name}=True"
         for name, wanted in (("return_index", return_index), ("return_inverse", return_inverse), ("return_counts", return_counts))
@@ -68,6 +71,16 @@ def unique(
     return found
 
 
+def _distinct(a: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:
+    """`unique` on another device than the CPU."""
+    from weft.kernels.sets import distinct
+
+    found = list(launched(distinct, flat(a), index, inverse, counts, equal_nan, keeps_shape=False))
+    if inverse:
+        found[1 + index] = _reshape(found[1 + index], a.shape)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
 def _unique_parts(a: ndarray, axis: Any, *wanted: bool) -> Any:
     """The different parts along an axis, in the order of their elements."""
     from .gathering import take
@@ -78,6 +91,12 @@ def _unique_parts(a: ndarray, axis: Any, *wanted: bool) -> Any:
     rows = moveaxis(a, axis, 0)
     n = rows.shape[0]
     rows = _reshape(rows, (n, a.size // n if n else 0))
+    if on_a_device(a) and fits(a) and rows.size:
+        from weft.kernels.sets import different_parts
+
+        first, *rest = launched(different_parts, rows, *map(bool, wanted), keeps_shape=False)
+        parts = take(a, first, axis, mode="clip")
+        return (parts, *rest) if rest else parts
     order = lexsort(rows.T[::-1]) if rows.shape[1] else positions(n, a)
     ordered = take(rows, order, 0)
     changes = _to_numpy(u("not_equal", ordered[1:], ordered[:-1])).any(axis=1) if n else np.zeros(0, bool)
@@ -143,6 +162,11 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     array([1, 3])
     """
     a, b = _both(ar1, ar2)
+    if on_a_device(a) and fits(a, b):
+        from weft.kernels.sets import common
+
+        found = launched(common, a, b, bool(assume_unique), bool(return_indices), keeps_shape=False)
+        return found if return_indices else found[0]
     return _compiled.call(f"np.intersect1d(a, b, assume_unique={bool(assume_unique)}, return_indices={bool(return_indices)})", a=a, b=b)
 
 
@@ -162,6 +186,10 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     array([1, 4, 5, 7])
     """
     a, b = _both(ar1, ar2)
+    if on_a_device(a) and fits(a, b):
+        from weft.kernels.sets import only_in_one
+
+        return launched(only_in_one, a, b, bool(assume_unique), keeps_shape=False)
     return _compiled.call(f"np.setxor1d(a, b, assume_unique={bool(assume_unique)})", a=a, b=b)
 
 
@@ -173,6 +201,9 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """
     a = flat(array_of(ar1))
     b = flat(array_of(ar2))
+    if on_a_device(a) and fits(a, b):
+        a = a if assume_unique else unique(a)
+        return a[isin(a, b, invert=True)]
     return _compiled.call(f"np.setdiff1d(a, b, assume_unique={bool(assume_unique)})", a=a, b=b)
 
 
@@ -189,5 +220,9 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     if tests.size == 0:
         return filled(element.shape, bool(invert), np.dtype(bool), element)
+    if on_a_device(element) and fits(element, tests):
+        from weft.kernels.sets import is_among
+
+        return _reshape(launched(is_among, flat(element), flat(tests), bool(invert)), element.shape)
     found = _compiled.call(f"np.isin(a, b, invert={bool(invert)}, kind={kind!r})", a=flat(element), b=flat(tests))
     return _reshape(found, element.shape)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import array_of, axis_of, flat, in_order, out_of_order, place_in, positions, u
@@ -26,6 +27,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descend
     a, axis = _along(a, axis, kind, order, stable, "sort")
     if a.ndim == 0:
         raise np.exceptions.AxisError(-1, 0)
+    if on_a_device(a) and fits(a):
+        return _in_order_of_copy(a, axis, descending)
     found = _in_copy("np.sort(a, {axis})", a, axis)
     return found[(slice(None),) * axis + (slice(None, None, -1),)] if descending else found
 
@@ -40,6 +43,10 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, desc
     if a.ndim == 0:
         axis_of(axis, 1)
         return positions(1, a)
+    if on_a_device(a) and fits(a):
+        from weft.kernels.radix import order_along
+
+        return launched(order_along, a, axis, bool(descending))
     if not descending:
         return _compiled.call(f"np.argsort(a, {axis})", a=a)
     # Equal elements are to keep their order, so both the array and the indices are turned around.
@@ -52,6 +59,14 @@ def _in_copy(text: str, a: ndarray, axis: int, **arguments: Any) -> ndarray:
     order = _order_of_copy(a)
     place = place_in(order, axis)
     return out_of_order(_compiled.call(text.format(axis=place), a=in_order(a, order), **arguments), order)
+
+
+def _in_order_of_copy(a: ndarray, axis: int, descending: Any = False) -> ndarray:
+    """A sorted copy on another device than the CPU, which lies as the array does."""
+    from weft.kernels.radix import sorted_along
+
+    order = _order_of_copy(a)
+    return out_of_order(launched(sorted_along, in_order(a, order), place_in(order, axis), bool(descending)), order)
 
 
 def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str) -> tuple[ndarray, int]:
@@ -132,6 +147,9 @@ def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: A
     numbers = _numbers(kth, a.shape[axis] if a.size else None)
     if not a.size:
         return _cast(a, a.dtype if function == "partition" else np.dtype(np.int64))
+    if on_a_device(a) and fits(a):
+        # What is sorted is parted.
+        return _in_order_of_copy(a, axis) if function == "partition" else argsort(a, axis)
     if function == "partition":
         return _in_copy("np.partition(a, kth, {axis})", a, axis, kth=numbers)
     return _compiled.call(f"np.argpartition(a, kth, {axis})", a=a, kth=numbers)
@@ -155,6 +173,10 @@ def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> tuple[ndarr
     axis, k = axis_of(axis, x.ndim), operator.index(k)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"k={k} is out of bounds for an axis of {x.shape[axis]} elements")
+    if on_a_device(x) and fits(x):
+        from weft.kernels.radix import top
+
+        return launched(top, x, k, axis, bool(largest))
     order = argsort(x, axis, descending=largest)[(slice(None),) * axis + (slice(0, k),)]
     return take_along_axis(x, order, axis), order
 
@@ -189,6 +211,10 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
         axis_of(axis, 1)
         return positions(1, parts[0])[0]
     axis = axis_of(axis, parts[0].ndim)
+    if on_a_device(parts[0]) and fits(parts[0]):
+        from weft.kernels.radix import order_of_all
+
+        return launched(order_of_all, axis, *parts)
     order = argsort(parts[0], axis)
     for part in parts[1:]:
         order = take_along_axis(order, argsort(take_along_axis(part, order, axis), axis), axis)

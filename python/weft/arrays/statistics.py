@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _fold, _full, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import (
     MISSING,
     array_of,
+    as_device,
     as_dtype,
     axes_of,
     checked_out,
@@ -103,11 +105,21 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     checked_out(out)
     axes = axes_of(axis, a.ndim)
     rows = rows_of(a, axes)
+    if on_a_device(rows) and fits(rows) and rows.dtype.kind != "c":
+        found = _middle_there(function, rows)
+        return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
     order = _order_of_copy(rows)
     rest = None if order is None else tuple(axis for axis in order if axis < rows.ndim - 1)
     found = _compiled.call(f"np.{function}(a, -1)", a=in_order(rows, None if rest is None else (*rest, len(rest))))
     found = out_of_order(found, rest)
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
+
+
+def _middle_there(function: str, rows: ndarray) -> ndarray:
+    """The median of rows on another device than the CPU."""
+    from weft.kernels.quantiles import medians, nanmedians
+
+    return launched(nanmedians if function == "nanmedian" and is_inexact(rows.dtype) else medians, rows)
 
 
 def percentile(
@@ -161,11 +173,13 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         if function.startswith("nan"):
             raise refuse(function, "weights are not available")
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
-    whole = type(q) is int or (type(q) is not float and array_of(q).dtype.kind in "iu")
+    # Numbers of the host are looked at there, wherever the array is.
+    q = q if type(q) in (int, float) or isinstance(q, ndarray) else array_of(q, device=as_device("cpu"))
+    whole = type(q) is int or (type(q) is not float and q.dtype.kind in "iu")
     if whole and method == "linear" and function.endswith("quantile"):
         # 0 and 1 are an element, not a place between two.
         method = "lower"
-    part = float(q) if type(q) in (int, float) else array_of(q)
+    part = float(q) if type(q) in (int, float) else q
     if isinstance(part, ndarray):
         if part.dtype.kind not in "iuf" and not is_half(part.dtype):
             raise TypeError("q must be an array of real numbers")
@@ -181,9 +195,24 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         extra["w"] = rows_of(wide, axes)
         words += ", weights=w"
     each = flat(part) if isinstance(part, ndarray) and part.ndim else part
-    found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
+    if not extra and _is_sorted_there(rows, method):
+        from weft.kernels.quantiles import nanquantiles, quantiles
+
+        work = nanquantiles if function.startswith("nan") and is_inexact(rows.dtype) else quantiles
+        found = launched(work, rows, each, method, 100 if function.endswith("percentile") else 1)
+    else:
+        found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
     shape = part.shape if isinstance(part, ndarray) else ()
     return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
+
+
+def _is_sorted_there(rows: ndarray, method: str) -> bool:
+    """Whether quantiles are computed on another device than the CPU. Between bools, if the method asks for that, there is nothing."""
+    if not on_a_device(rows) or not fits(rows) or not rows.size or not rows.device.float64:
+        return False
+    from weft.kernels.quantiles import DISCRETE
+
+    return rows.dtype.kind != "b" or method in DISCRETE
 
 
 def cov(
@@ -282,14 +311,23 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     minlength = operator.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
+    there = on_a_device(row) and fits(row)
     if weights is None:
-        return _compiled.call("np.bincount(x, None, n)", x=row, n=minlength)
+        return _counted(row, None, minlength) if there else _compiled.call("np.bincount(x, None, n)", x=row, n=minlength)
     weights = array_of(weights)
     if weights.dtype.kind == "c":
         raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
     if weights.shape != row.shape:
         raise ValueError("The weights and list don't have the same length.")
-    return _compiled.call("np.bincount(x, w, n)", x=row, w=_cast(weights, np.dtype(np.float64)), n=minlength)
+    weights = _cast(weights, np.dtype(np.float64))
+    return _counted(row, weights, minlength) if there else _compiled.call("np.bincount(x, w, n)", x=row, w=weights, n=minlength)
+
+
+def _counted(row: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
+    """`bincount` on another device than the CPU."""
+    from weft.kernels.counting import counted
+
+    return launched(counted, row, weights, minlength, keeps_shape=False)
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
@@ -299,6 +337,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     array([0., 1., 2., 3., 4.])
     """
     a, words, arguments = _binned("histogram_bin_edges", a, bins, range, weights)
+    if _counts_there(a, arguments):
+        from weft.kernels.counting import edges_of
+
+        return array_of(edges_of(a, arguments["bins"], arguments.get("low"), arguments.get("high")), device=a.device)
     return _compiled.call(f"np.histogram_bin_edges(a{words})", a=a, **arguments)
 
 
@@ -312,7 +354,18 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
     a, words, arguments = _binned("histogram", a, bins, range, weights)
+    if _counts_there(a, arguments):
+        from weft.kernels.counting import histogram
+
+        names = ("bins", "low", "high", "weights")
+        return launched(histogram, a, *(arguments.get(name) for name in names), bool(density))
     return _compiled.call(f"np.histogram(a{words}, density={bool(density)})", a=a, **arguments)
+
+
+def _counts_there(a: ndarray, arguments: dict[str, Any]) -> bool:
+    """Whether a histogram is counted on another device than the CPU. NumPy makes no edges for bfloat16, nor sums of bools."""
+    weights = arguments.get("weights")
+    return on_a_device(a) and fits(a) and a.dtype.kind != "V" and (weights is None or weights.dtype.kind not in "bV")
 
 
 def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[ndarray, str, dict[str, Any]]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import ndarray
+from weft._weft import device, ndarray
 from weft.arrays._compiled import recorded
 from weft.errors import CaptureError
 
-__all__ = ["launched", "number", "on_a_device", "pieces", "wide"]
+__all__ = ["fits", "launched", "number", "on_a_device", "pieces", "wide"]
 
 
 def on_a_device(*arrays: ndarray) -> bool:
@@ -39,6 +39,19 @@ def number(n: int, like: ndarray) -> Any:
 def pieces(n: int, most: int) -> Iterator[slice]:
     """Places that follow each other, so many at a time: a grid has only so many blocks."""
     return (slice(start, min(start + most, n)) for start in range(0, n, most))
+
+
+def fits(*arrays: ndarray) -> bool:
+    """Whether the kernels of orders and scans are for these arrays, the first of which says where.
+
+    They count places in 32 bits, a tile behind the last one included, and a block of a sort has 26 KB of shared memory.
+    """
+    return all(a.size < 2**31 - 2**16 for a in arrays) and _has_room(arrays[0].device.name)
+
+
+@functools.cache
+def _has_room(name: str) -> bool:
+    return device(name).limits()["shared_bytes"] >= 26 * 1024
 
 
 def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:

@@ -47,11 +47,18 @@ TELL = words("""
 """)
 """What has to do with no elements, or only hands them on."""
 
-EVERYWHERE = words("dot einsum inner matmul matvec tensordot vecmat")
-"""What is computed at once where the arrays are, by kernels of Weft's own."""
-
 OF_WEFT = words("asnumpy bfloat16 compile current_device device devices eval explain jit njit polynomial prange profile syncs topk")
 """Names of Weft's own that the page has beside NumPy's and JAX's."""
+
+ON_DEVICES = words("""
+    argpartition argsort argwhere bincount compress cumprod cumsum cumulative_prod cumulative_sum digitize dot einsum extract
+    flatnonzero histogram histogram2d histogram_bin_edges histogramdd inner intersect1d interp isin lexsort mask_indices matmul matvec
+    median nancumprod nancumsum nanmedian nanpercentile nanquantile nonzero partition percentile place put put_along_axis quantile
+    ravel_multi_index searchsorted setdiff1d setxor1d sort sort_complex take take_along_axis tensordot topk tril_indices
+    tril_indices_from triu_indices triu_indices_from union1d unique unique_all unique_counts unique_inverse unique_values
+    unravel_index vecmat
+""")
+"""What is computed at once, by kernels of Weft's own where the arrays are not on the CPU."""
 
 ORDER = "sorting is stable whatever is asked for"
 DIFFERENCES: dict[str, str] = {
@@ -82,6 +89,7 @@ DIFFERENCES: dict[str, str] = {
     "polydiv": "coefficients are read", "polymul": "coefficients are read", "poly": "coefficients are read",
     "poly1d": "values are recorded; `numpy.sin(p)` and its like are refused",
     "polyfit": "by `weft.linalg.lstsq`", "roots": "by `weft.linalg.eigvals`",
+    "quantile": "on devices by the host with `weights`",
     "repeat": "with a number for each element: at once",
     "save": "bfloat16 is refused", "savez": "bfloat16 is refused", "savez_compressed": "bfloat16 is refused",
     "topk": "as `torch.topk` and `jax.lax.top_k`: values and indices, NaN above all numbers",
@@ -150,8 +158,8 @@ def row(name: str) -> str:
     told = [*of_signatures(name), *([DIFFERENCES[name]] if DIFFERENCES.get(name) else [])]
     if name in UFUNCS and UFUNCS[name].__name__ != name:
         told.insert(0, f"`{UFUNCS[name].__name__}`")
-    natively = "all" if name in EVERYWHERE else DEVICES[kind]
-    return f"| `{name}` | {kind} | {natively} | {'; '.join(told)} |"
+    places = "all" if name in ON_DEVICES else DEVICES[kind]
+    return f"| `{name}` | {kind} | {places} | {'; '.join(told)} |"
 
 
 def there() -> list[str]:
@@ -173,7 +181,7 @@ is otherwise than in NumPy. [Functions of arrays](namespace.md) has them by subj
 | when | |
 |---|---|
 | recorded | only says what is to be done: what is recorded one behind the other becomes one kernel, on every device |
-| at once | reads its arguments: compiled code of [the library](library.md); arrays elsewhere by kernels of its own, or by way of the host |
+| at once | reads its arguments: compiled code of [the library](library.md) on the CPU; elsewhere kernels, or a copy to the host and back |
 | on the host | by NumPy, or by Python, in the host's memory; what it gives is on the arrays' device |
 | no elements | asks about arrays, dtypes, devices, or makes functions |
 | NumPy's own | the same object: a dtype, a constant, a setting |

@@ -1,0 +1,140 @@
+"""Elements taken from places and put into places, and those that a mask selects.
+
+Places count elements of a row, in 32 bits: rows are shorter than 2**31. Elements are moved as unsigned integers of their size, so that
+a few kernels serve every dtype and no bit of them changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft import cuda
+from weft._weft import _bits, _cast, _full, _reshape, _to_device, ndarray
+from weft.errors import UnsupportedError
+from weft.kernels.scan import sums_of
+
+__all__ = ["INDEX", "chosen", "moved_to", "put", "put_apart", "row", "selected", "taken"]
+
+INDEX = np.dtype(np.int32)
+"""What places are counted in."""
+
+_THREADS = 256
+_WORDS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+
+
+@cuda.jit(cache=True, fma=False)
+def _take(a, at, out, n, m, count):
+    """Of each row of `n` elements, `m` at places in it."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        out[i] = a[i // m * n + at[i]]
+
+
+@cuda.jit(cache=True, fma=False)
+def _put(out, at, values, step, last, count):
+    """Puts values, or with a step of 0 one, at places; where `last` has elements only those that it names."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        place = at[i]
+        if last.size == 0 or last[place] == i + 1:
+            out[place] = values[i * step]
+
+
+@cuda.jit(cache=True, fma=False)
+def _last(at, last, count):
+    """Who comes last to each place, counted from 1."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        cuda.atomic.max(last, at[i], i + np.int32(1))
+
+
+@cuda.jit(cache=True, fma=False)
+def _choose(flags, sums, a, out, count):
+    """The elements where a flag is set, one behind the other; their places where `a` is not given."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        if flags[i]:
+            if a is None:
+                out[sums[i] - np.int32(1)] = i
+            else:
+                out[sums[i] - np.int32(1)] = a[i]
+
+
+def moved_to(x: ndarray, like: ndarray) -> ndarray:
+    """An array on the device of another one."""
+    return x if x.device == like.device else _to_device(x, like.device)
+
+
+def row(a: ndarray) -> ndarray:
+    """The elements in C's order, one behind the other: a view where there is one."""
+    return a if a.ndim == 1 else _reshape(a, (a.size,))
+
+
+def _words(a: ndarray) -> ndarray:
+    """A row as unsigned integers, where there are such."""
+    kind = _WORDS.get(a.dtype.itemsize)
+    if kind is None or kind == a.dtype or (kind.itemsize == 8 and not a.device.int64):
+        return a
+    return _bits(a, kind)
+
+
+def _blocks(count: int) -> int:
+    if count >= 2**31 - _THREADS:
+        raise UnsupportedError(f"{count} elements are too many for one array of gathered elements on a device: use device='cpu'")
+    return -(-count // _THREADS)
+
+
+def _indices(at: ndarray) -> ndarray:
+    at = row(at)
+    return at if at.dtype == INDEX else _cast(at, INDEX)
+
+
+def taken(a: ndarray, at: ndarray, per_row: bool = False) -> ndarray:
+    """The elements at places of an array as one row, or with `per_row` at places along the last axis of each row; in the places' shape.
+
+    The places are within.
+    """
+    out = _full((at.size,), 0, a.dtype, a.device)
+    if at.size:
+        n, m = (a.shape[-1], at.shape[-1]) if per_row else (0, at.size)
+        _take[_blocks(at.size), _THREADS](_words(row(a)), _indices(at), _words(out), np.int32(n), np.int32(m), np.int32(at.size))
+    return out if at.ndim == 1 else _reshape(out, at.shape)
+
+
+def put(out: ndarray, at: ndarray, values: ndarray) -> None:
+    """Puts values, as many as places or one, at places of a row. Of several for one place the last one stays, as if put one by one."""
+    count = at.size
+    if not count:
+        return
+    at = _indices(at)
+    last = _full((out.size if values.size > 1 else 0,), 0, INDEX, out.device)
+    if last.size:
+        _last[_blocks(count), _THREADS](at, last, np.int32(count))
+    _written(out, at, values, last)
+
+
+def put_apart(out: ndarray, at: ndarray, values: ndarray) -> None:
+    """Puts values, as many as places or one, at places of a row that are different."""
+    if at.size:
+        _written(out, _indices(at), values, _full((0,), 0, INDEX, out.device))
+
+
+def _written(out: ndarray, at: ndarray, values: ndarray, last: ndarray) -> None:
+    step = np.int32(1 if values.size > 1 else 0)
+    _put[_blocks(at.size), _THREADS](_words(out), at, _words(row(values)), step, last, np.int32(at.size))
+
+
+def selected(flags: ndarray) -> tuple[ndarray, int]:
+    """The sums of flags up to each, and how many there are, which is read: one sync."""
+    sums = sums_of(flags)
+    return sums, int(sums[flags.size - 1]) if flags.size else 0
+
+
+def chosen(flags: ndarray, a: ndarray | None, found: tuple[ndarray, int] | None = None) -> ndarray:
+    """The elements of a row where flags are set, or their places. How many there are is read, unless `selected` has done so."""
+    sums, count = selected(flags) if found is None else found
+    out = _full((count,), 0, INDEX if a is None else a.dtype, flags.device)
+    if count:
+        values = None if a is None else _words(a)
+        _choose[_blocks(flags.size), _THREADS](flags, sums, values, _words(out) if a is not None else out, np.int32(flags.size))
+    return out

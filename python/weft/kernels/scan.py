@@ -1,0 +1,250 @@
+"""Inclusive scans along an axis: sums, products, extremes of all elements up to each.
+
+A row is cut into tiles, a block scans one. Where a row has several, their totals come first, and the scan of these is what each tile
+starts with: every element is read twice and written once, and no block waits for another one. Many short rows, and axes with others
+behind them, are walked by a thread each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft import cuda
+from weft._weft import _cast, _full, _permute, _reshape, ndarray
+from weft.arrays._common import is_half
+
+__all__ = ["operation", "scanned", "sums_of"]
+
+_THREADS = 256
+# Elements of a tile.
+_TILE = 2048
+# Up to so many elements a thread walks along a row of its own.
+_WALKED = 32
+# So many threads are enough for a device.
+_MANY = 2048
+_ALL = np.uint32(0xFFFFFFFF)
+
+
+def _add(x, y):
+    return x + y
+
+
+def _multiply(x, y):
+    return x * y
+
+
+def _or(x, y):
+    return x | y
+
+
+def _and(x, y):
+    return x & y
+
+
+def _xor(x, y):
+    return x ^ y
+
+
+def _maximum(x, y):
+    return np.maximum(x, y)
+
+
+def _minimum(x, y):
+    return np.minimum(x, y)
+
+
+def _fmax(x, y):
+    return np.fmax(x, y)
+
+
+def _fmin(x, y):
+    return np.fmin(x, y)
+
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": _add,
+    "multiply": _multiply,
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "fmax": _fmax,
+    "fmin": _fmin,
+    "bitwise_or": _or,
+    "bitwise_and": _and,
+    "bitwise_xor": _xor,
+    "logical_or": _or,
+    "logical_and": _and,
+    "logical_xor": _xor,
+}
+"""What can be scanned in any grouping, by the name of its ufunc."""
+_OF_BOOLS = {"add": _or, "multiply": _and, "maximum": _or, "fmax": _or, "minimum": _and, "fmin": _and}
+
+
+@cuda.jit(cache=True, fma=False)
+def _walk(op, a, out, n, inner, lines):
+    """A thread scans a line of `n` elements that lie `inner` apart."""
+    at = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if at < lines:
+        place = at // inner * n * inner + at % inner
+        total = out.dtype.type(a[place])
+        out[place] = total
+        for _ in range(np.int32(1), n):
+            place += inner
+            total = out.dtype.type(op(total, out.dtype.type(a[place])))
+            out[place] = total
+
+
+@cuda.jit(cache=True, fma=False)
+def _totals(op, a, out, n, whole, tile):
+    """A block combines a whole tile of a row: each has `whole` of them, and perhaps a last one that nobody asks for."""
+    parts = cuda.shared.array(256, out.dtype)
+    t, width = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+    block = np.int32(cuda.blockIdx.x)
+    start = block // whole * n + block % whole * tile
+    total = out.dtype.type(a[start + t])
+    i = t + width
+    while i < tile:
+        total = out.dtype.type(op(total, out.dtype.type(a[start + i])))
+        i += width
+    parts[t] = total
+    cuda.syncthreads()
+    half = width // 2
+    while half > 0:
+        if t < half:
+            parts[t] = out.dtype.type(op(parts[t], parts[t + half]))
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        out[block] = parts[0]
+
+
+@cuda.jit(cache=True, fma=False)
+def _scan(op, a, before, out, n, tiles, tile):
+    """A block scans a tile of a row, which starts with what `before` has for the tile before: so many elements at once as it has threads.
+
+    Of these a warp scans 32, and adds the totals of the warps before it.
+    """
+    totals = cuda.shared.array(32, out.dtype)
+    t, width = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+    lane, warp = t % np.int32(32), t // np.int32(32)
+    block = np.int32(cuda.blockIdx.x)
+    row, number = block // tiles, block % tiles
+    start = row * n
+    stop = start + min(n, number * tile + tile)
+    start += number * tile
+    carried = number > 0
+    carry = before[row * (tiles - np.int32(1)) + number - np.int32(1)] if carried else out.dtype.type(a[start])
+    while start < stop:
+        i = start + t
+        x = out.dtype.type(a[i if i < stop else start])
+        step = np.int32(1)
+        while step < 32:
+            y = cuda.shfl_up_sync(_ALL, x, step)
+            if lane >= step:
+                x = out.dtype.type(op(y, x))
+            step *= np.int32(2)
+        if lane == 31:
+            totals[warp] = x
+        cuda.syncthreads()
+        behind = carry
+        some = carried
+        for w in range(warp):
+            behind = out.dtype.type(op(behind, totals[w])) if some else totals[w]
+            some = True
+        if some:
+            x = out.dtype.type(op(behind, x))
+        if i < stop:
+            out[i] = x
+        # What the next elements start with: the last thread tells it.
+        cuda.syncthreads()
+        if t == width - 1:
+            totals[0] = x
+        cuda.syncthreads()
+        carry = totals[0]
+        carried = True
+        start += width
+        cuda.syncthreads()
+
+
+def operation(name: str, dtype: np.dtype) -> Callable[[Any, Any], Any] | None:
+    """What a ufunc does with two numbers of a dtype, where it may be grouped in any way; complex numbers have no greatest here."""
+    if name not in OPERATIONS or (name.startswith("logical") and dtype.kind != "b"):
+        return None
+    if dtype.kind == "c" and name not in ("add", "multiply"):
+        return None
+    return _OF_BOOLS.get(name, OPERATIONS[name]) if dtype.kind == "b" else OPERATIONS[name]
+
+
+def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
+    """The scan of an array along an axis, computed in a dtype, which the array is cast to. It lies in C's order.
+
+    Integers are exact, and wrap. Floats and complex numbers are combined in another order than NumPy's, which goes from one to the
+    next: in groups of 32 and of so many threads as a block has, by fixed rules that the shape alone decides. What rounding does differs
+    from NumPy's by no more than the number of elements times the sum (the product) of the absolute values times the rounding of the type.
+    Floats of 16 bits are combined in float32 and rounded in the end.
+    """
+    kind = np.dtype(np.float32) if is_half(dtype) else dtype
+    if not a.size:
+        return _full(a.shape, 0, dtype, a.device)
+    if a.dtype != kind and not (is_half(a.dtype) and kind.name == "float32") and not _is_wider(a.dtype, kind):
+        a = _cast(a, kind)
+    op = operation(name, kind)
+    outer, n, inner = _three(a.shape, axis)
+    if inner > 1 and n > _WALKED and outer * inner < _MANY:
+        turned = _permute(a, (*(i for i in range(a.ndim) if i != axis), axis))
+        found = _reshape(_rows(op, turned, outer * inner, n, kind), turned.shape)
+        back = (*range(axis), a.ndim - 1, *range(axis, a.ndim - 1))
+        found = _permute(found, back)
+    elif inner > 1 or n <= _WALKED:
+        found = _full((a.size,), 0, kind, a.device)
+        lines = outer * inner
+        blocks = -(-lines // _THREADS)
+        _walk[blocks, _THREADS](op, _row(a), found, np.int32(n), np.int32(inner), np.int32(lines))
+        found = _reshape(found, a.shape)
+    else:
+        found = _reshape(_rows(op, a, outer, n, kind), a.shape)
+    return found if found.dtype == dtype else _cast(found, dtype)
+
+
+def sums_of(counts: ndarray) -> ndarray:
+    """The sums of all elements up to each of a row, in 32 bits, which the caller knows to suffice."""
+    return _rows(_add, counts, 1, counts.size, np.dtype(np.int32)) if counts.size else _full((0,), 0, np.dtype(np.int32), counts.device)
+
+
+def _rows(op: Callable[[Any, Any], Any], a: ndarray, rows: int, n: int, kind: np.dtype) -> ndarray:
+    """The scans of rows, one behind the other."""
+    row = _row(a)
+    tiles = -(-n // _TILE)
+    threads = min(_THREADS, -(-n // 32) * 32)
+    out = _full((rows * n,), 0, kind, a.device)
+    # Of one tile nobody asks for it.
+    before = out
+    if tiles > 1:
+        whole = tiles - 1
+        totals = _full((rows * whole,), 0, kind, a.device)
+        _totals[rows * whole, _THREADS](op, row, totals, np.int32(n), np.int32(whole), np.int32(_TILE))
+        before = _rows(op, totals, rows, whole, kind)
+    _scan[rows * tiles, threads](op, row, before, out, np.int32(n), np.int32(tiles), np.int32(_TILE))
+    return out
+
+
+def _row(a: ndarray) -> ndarray:
+    """The elements in C's order, one behind the other."""
+    return a if a.ndim == 1 else _reshape(a, (a.size,))
+
+
+def _three(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
+    """How many rows lie before an axis, its length, and how many elements lie behind."""
+    outer = inner = 1
+    for n in shape[:axis]:
+        outer *= n
+    for n in shape[axis + 1 :]:
+        inner *= n
+    return outer, shape[axis], inner
+
+
+def _is_wider(small: np.dtype, dtype: np.dtype) -> bool:
+    """Whether a kernel may read one and compute in the other: integers and bools in wider integers."""
+    return small.kind in "biu" and dtype.kind in "iu" and np.can_cast(small, dtype)

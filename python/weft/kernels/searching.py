@@ -1,0 +1,85 @@
+"""Where numbers belong in a sorted row: a thread halves the row for each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft import cuda
+from weft._weft import _cast, _full, _reshape, _to_numpy, ndarray
+from weft.arrays._common import result_dtype, u
+from weft.kernels.moving import moved_to, row
+
+__all__ = ["below", "digitized"]
+
+_THREADS = 256
+
+
+@cuda.jit(device=True, fma=False)
+def _precedes(x, y):
+    """Does x come before y in sorted order? NaN come last; complex numbers are ordered by their real parts first."""
+    if x.dtype.kind == "c":
+        xr, xi, yr, yi = x.real, x.imag, y.real, y.imag
+        if xr < yr:
+            return xi == xi or yi != yi
+        if xr > yr:
+            return yi != yi and xi == xi
+        if xr == yr or (xr != xr and yr != yr):
+            return xi < yi or (yi != yi and xi == xi)
+        return yr != yr
+    if x.dtype.kind in ("b", "i", "u"):
+        return x < y
+    return x < y or (y != y and x == x)
+
+
+@cuda.jit(cache=True, fma=False)
+def _below(a, v, out, n, count, right):
+    """How many elements of a sorted row come before each number; with `right` also those that are equal to it."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        x = v[i]
+        low, rest = np.int32(0), n
+        while rest > 0:
+            half = rest // np.int32(2)
+            y = a[low + half]
+            if (right != 0 and not _precedes(x, y)) or (right == 0 and _precedes(y, x)):
+                low += half + np.int32(1)
+                rest -= half + np.int32(1)
+            else:
+                rest = half
+        out[i] = low
+
+
+def below(a: ndarray, v: ndarray, side: str, dtype: np.dtype) -> ndarray:
+    """Where numbers belong in a sorted row of their dtype: before equal elements, or behind them with the side "right"."""
+    v = moved_to(v, a)
+    out = _full((v.size,), 0, dtype, a.device)
+    if v.size and a.size:
+        blocks = -(-v.size // _THREADS)
+        _below[blocks, _THREADS](a, row(v), out, np.int32(a.size), np.int32(v.size), np.int32(side == "right"))
+    return out if v.ndim == 1 else _reshape(out, v.shape)
+
+
+def digitized(x: ndarray, bins: ndarray, right: bool) -> ndarray:
+    """NumPy's `digitize`. The edges are read, to see whether they grow or fall."""
+    if bins.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from {bins.dtype!r} to dtype('float64') according to the rule 'safe'")
+    host = _to_numpy(bins)
+    falls = _falls(host)
+    kind = result_dtype(x, bins)
+    edges = moved_to(bins, x)[::-1] if falls else moved_to(bins, x)
+    edges, x = (each if each.dtype == kind else _cast(each, kind) for each in (edges, x))
+    found = below(_cast(edges, kind, True) if falls else edges, x, "left" if right else "right", np.dtype(np.int64))
+    return u("subtract", bins.size, found) if falls else found
+
+
+def _falls(edges: np.ndarray) -> bool:
+    """Do edges fall, rather than grow? What differs first says it; those that do neither raise."""
+    with np.errstate(all="ignore"):
+        others = np.flatnonzero(edges != edges[0]) if edges.size else []
+        if not len(others):
+            return False
+        falls = not edges[0] < edges[others[0]]
+        first, second = edges[:-1], edges[1:]
+        if np.any((first < second if falls else first > second)[others[0] :]):
+            raise ValueError("bins must be monotonically increasing or decreasing")
+    return falls
