@@ -36,7 +36,8 @@ pub fn singular_values(diagonal: &mut [f64], beside: &[f64]) -> Result<(), Failu
         blocks: Vec::new(),
     };
     work.all(diagonal)?;
-    diagonal.sort_unstable_by(|a, b| b.total_cmp(a));
+    diagonal.sort_unstable_by(f64::total_cmp);
+    diagonal.reverse();
     diagonal.iter_mut().for_each(|x| *x = x.sqrt() / half / half);
     Ok(())
 }

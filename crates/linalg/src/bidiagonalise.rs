@@ -11,17 +11,19 @@ use faer::{Accum, Par};
 
 use crate::failure::Failure;
 use crate::scratch::{Scratch, zeros};
-use crate::small::columns::{Columns, GROUP, add, dots};
-use crate::small::vectors::{Float, Vector};
+use crate::small::columns::{Columns, GROUP, Kernels};
 
 /// Sums of squares from here on have lost nothing to the end of the range of numbers.
 const SAFE_SQUARE: f64 = 1e-200;
 /// Steps whose changes are kept.
-const MOST_KEPT: usize = 32;
+pub const MOST_KEPT: usize = 32;
 
 /// Turns a matrix of no more columns than rows into its diagonal and what stands beside it. False if that cannot be done here: for want of
 /// vectors in the machine, or since elements are of sizes too far apart; then the matrix may have been changed.
 pub fn bidiagonalise(matrix: &mut Scratch<f64>, diagonal: &mut [f64], beside: &mut [f64]) -> Result<bool, Failure> {
+    let Some(kernels) = Kernels::of_machine() else {
+        return Ok(false);
+    };
     let (m, n) = matrix.as_ref().shape();
     let most = (n / 16).clamp(4, MOST_KEPT);
     let mut job = Job {
@@ -31,6 +33,7 @@ pub fn bidiagonalise(matrix: &mut Scratch<f64>, diagonal: &mut [f64], beside: &m
         change: zeros(n)?,
         factors: zeros(2 * most)?,
         most,
+        kernels,
         matrix,
         diagonal,
         beside,
@@ -46,6 +49,7 @@ struct Job<'a> {
     left: Scratch<f64>,
     right: Scratch<f64>,
     most: usize,
+    kernels: Kernels,
     /// The row on which a step works; what the left reflection takes from each column beside; factors of columns.
     row: Vec<f64>,
     change: Vec<f64>,
@@ -54,66 +58,26 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn run(&mut self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl") {
-                // SAFETY: the machine has what the vectors need, here and below.
-                return unsafe { wide(self) };
+        let n = self.matrix.as_ref().ncols();
+        let mut start = 0;
+        while start < n {
+            let count = self.most.min(n - start);
+            for kept in 0..count {
+                if !step(self, start + kept, 2 * kept) {
+                    return false;
+                }
             }
-            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-                // SAFETY: as above.
-                return unsafe { narrow(self) };
-            }
-            false
+            start += count;
+            settle(self, start, 2 * count);
         }
-        #[cfg(target_arch = "aarch64")]
-        {
-            // SAFETY: every such machine has these vectors.
-            unsafe { all::<<f64 as Float>::Neon>(self) }
-        }
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        false
+        true
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl")]
-unsafe fn wide(job: &mut Job<'_>) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { all::<<f64 as Float>::Wide>(job) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn narrow(job: &mut Job<'_>) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { all::<<f64 as Float>::Narrow>(job) }
-}
-
-#[inline(always)]
-unsafe fn all<V: Vector<T = f64>>(job: &mut Job<'_>) -> bool {
-    let n = job.matrix.as_ref().ncols();
-    let mut start = 0;
-    while start < n {
-        let count = job.most.min(n - start);
-        for kept in 0..count {
-            // SAFETY: the caller's promise.
-            if !unsafe { step::<V>(job, start + kept, 2 * kept) } {
-                return false;
-            }
-        }
-        start += count;
-        // SAFETY: as above.
-        unsafe { settle::<V>(job, start, 2 * count) };
-    }
-    true
 }
 
 /// Takes what is kept from what is left of the matrix.
-#[inline(always)]
-unsafe fn settle<V: Vector<T = f64>>(job: &mut Job<'_>, start: usize, kept: usize) {
+fn settle(job: &mut Job<'_>, start: usize, kept: usize) {
     const FEW: usize = 128;
-    let (m, n) = job.matrix.as_ref().shape();
+    let (m, n, kernels) = (job.matrix.as_ref().nrows(), job.matrix.as_ref().ncols(), job.kernels);
     if n - start > FEW {
         let (left, right) = (job.left.as_ref().get(start.., ..kept), job.right.as_ref().get(start.., ..kept));
         let mut matrix = job.matrix.as_mut();
@@ -127,22 +91,21 @@ unsafe fn settle<V: Vector<T = f64>>(job: &mut Job<'_>, start: usize, kept: usiz
             job.factors[at] = -job.right[(col, at)];
         }
         let place = job.matrix.col_mut(col)[start..].as_mut_ptr();
-        // SAFETY: the columns are there from the row on; and the caller's promise.
+        // SAFETY: the columns are there from the row on.
         unsafe {
             let columns = Columns {
                 data: left.add(start),
                 step,
                 count: kept,
             };
-            add::<V>(place, m - start, columns, job.factors.as_ptr());
+            (kernels.add)(place, m - start, columns, job.factors.as_ptr());
         }
     }
 }
 
 /// One column and one row, with so many columns kept; false if sizes are too far apart.
-#[inline(always)]
-unsafe fn step<V: Vector<T = f64>>(job: &mut Job<'_>, at: usize, kept: usize) -> bool {
-    let (m, n) = job.matrix.as_ref().shape();
+fn step(job: &mut Job<'_>, at: usize, kept: usize) -> bool {
+    let (m, n, kernels) = (job.matrix.as_ref().nrows(), job.matrix.as_ref().ncols(), job.kernels);
     let (rows, rest) = (m - at, n - at - 1);
     let (left_step, right_step) = (job.left.as_ref().col_stride() as usize, job.right.as_ref().col_stride() as usize);
     let step = job.matrix.as_ref().col_stride() as usize;
@@ -152,7 +115,7 @@ unsafe fn step<V: Vector<T = f64>>(job: &mut Job<'_>, at: usize, kept: usize) ->
         job.right.as_mut().as_ptr_mut(),
     );
     let (factors, row, change) = (job.factors.as_mut_ptr(), job.row.as_mut_ptr(), job.change.as_mut_ptr());
-    // SAFETY: places are in these matrices, at rows and columns that they have, and borrowed nowhere else; and the caller's promise.
+    // SAFETY: places are in these matrices, at rows and columns that they have, and borrowed nowhere else.
     unsafe {
         let lefts = |from: usize, count: usize| Columns {
             data: left.add(from),
@@ -169,8 +132,8 @@ unsafe fn step<V: Vector<T = f64>>(job: &mut Job<'_>, at: usize, kept: usize) ->
         for k in 0..kept {
             *factors.add(k) = -*right.add(k * right_step + at);
         }
-        add::<V>(column, rows, lefts(at, kept), factors);
-        let Some(mirror) = reflect::<V>(column, rows) else {
+        (kernels.add)(column, rows, lefts(at, kept), factors);
+        let Some(mirror) = reflect(kernels, column, rows) else {
             return false;
         };
         job.diagonal[at] = mirror.value;
@@ -180,16 +143,16 @@ unsafe fn step<V: Vector<T = f64>>(job: &mut Job<'_>, at: usize, kept: usize) ->
         let u = left.add(kept * left_step + at);
         u.copy_from_nonoverlapping(column, rows);
         // What of the columns that are kept goes into its products with the others, and the row as it is.
-        dots::<V>(u, rows, lefts(at, kept), factors);
+        (kernels.dots)(u, rows, lefts(at, kept), factors);
         std::slice::from_raw_parts_mut(change, rest).fill(0.0);
-        add::<V>(change, rest, rights(at + 1, kept), factors);
+        (kernels.add)(change, rest, rights(at + 1, kept), factors);
         for k in 0..kept {
             *factors.add(k) = -*left.add(k * left_step + at);
         }
         for k in 0..rest {
             *row.add(k) = *matrix.add((at + 1 + k) * step + at);
         }
-        add::<V>(row, rest, rights(at + 1, kept), factors);
+        (kernels.add)(row, rest, rights(at + 1, kept), factors);
         // The reflection of every column, and the row's product with them while they are near.
         let z = left.add((kept + 1) * left_step + at + 1);
         std::slice::from_raw_parts_mut(z, rows - 1).fill(0.0);
@@ -202,32 +165,32 @@ unsafe fn step<V: Vector<T = f64>>(job: &mut Job<'_>, at: usize, kept: usize) ->
                 step,
                 count,
             };
-            dots::<V>(u, rows, columns(at), y.add(col));
+            (kernels.dots)(u, rows, columns(at), y.add(col));
             for k in col..col + count {
                 *y.add(k) = mirror.factor * (*y.add(k) - *change.add(k));
                 *row.add(k) -= *y.add(k);
             }
-            add::<V>(z, rows - 1, columns(at + 1), row.add(col));
+            (kernels.add)(z, rows - 1, columns(at + 1), row.add(col));
             col += count;
         }
         // The row's reflection; its product with the columns follows from that of the row.
-        dots::<V>(row, rest, rights(at + 1, kept + 1), factors);
+        (kernels.dots)(row, rest, rights(at + 1, kept + 1), factors);
         let v = right.add((kept + 1) * right_step + at + 1);
         v.copy_from_nonoverlapping(row, rest);
-        let Some(mirror) = reflect::<V>(v, rest) else {
+        let Some(mirror) = reflect(kernels, v, rest) else {
             return false;
         };
         job.beside[at] = mirror.value;
         for k in 0..=kept {
             *factors.add(k) = mirror.value * *right.add(k * right_step + at + 1) - *factors.add(k);
         }
-        add::<V>(z, rows - 1, lefts(at + 1, kept + 1), factors);
+        (kernels.add)(z, rows - 1, lefts(at + 1, kept + 1), factors);
         let first = Columns {
             data: matrix.add((at + 1) * step + at + 1),
             step,
             count: 1,
         };
-        add::<V>(z, rows - 1, first, &-mirror.value);
+        (kernels.add)(z, rows - 1, first, &-mirror.value);
         let scale = mirror.factor * mirror.scale;
         std::slice::from_raw_parts_mut(z, rows - 1).iter_mut().for_each(|x| *x *= scale);
     }
@@ -235,16 +198,18 @@ unsafe fn step<V: Vector<T = f64>>(job: &mut Job<'_>, at: usize, kept: usize) ->
 }
 
 /// The reflection `1 - factor v v'`, which makes a vector one number.
-struct Mirror {
-    value: f64,
-    factor: f64,
+pub struct Mirror {
+    pub value: f64,
+    pub factor: f64,
     /// What the vector but for its first element was multiplied by.
     scale: f64,
 }
 
 /// Turns a vector into that of its reflection, which begins with 1; none if its sizes are too far apart.
-#[inline(always)]
-unsafe fn reflect<V: Vector<T = f64>>(x: *mut f64, count: usize) -> Option<Mirror> {
+///
+/// # Safety
+/// The vector has so many elements, one at least.
+pub unsafe fn reflect(kernels: Kernels, x: *mut f64, count: usize) -> Option<Mirror> {
     let mut square = 0.0;
     // SAFETY: the caller's promise.
     let x = unsafe {
@@ -253,7 +218,7 @@ unsafe fn reflect<V: Vector<T = f64>>(x: *mut f64, count: usize) -> Option<Mirro
             step: 0,
             count: 1,
         };
-        dots::<V>(tail.data, count - 1, tail, &mut square);
+        (kernels.dots)(tail.data, count - 1, tail, &mut square);
         std::slice::from_raw_parts_mut(x, count)
     };
     let head = x[0];
@@ -274,4 +239,40 @@ unsafe fn reflect<V: Vector<T = f64>>(x: *mut f64, count: usize) -> Option<Mirro
         factor: (value - head) / value,
         scale,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bidiagonal;
+
+    #[test]
+    fn sums_of_ones() {
+        // Ones in the lower triangle: the inverse is bidiagonal, and its singular values are known. Rows of zeros change nothing.
+        for (n, more) in [(1, 0), (2, 0), (3, 1), (7, 0), (40, 3), (65, 0), (200, 5)] {
+            let mut matrix = Scratch::<f64>::zeros(n + more, n).unwrap();
+            for (row, col) in (0..n).flat_map(|row| (0..=row).map(move |col| (row, col))) {
+                matrix[(row + more, col)] = 1.0;
+            }
+            let (mut diagonal, mut beside) = (vec![0.0; n], vec![0.0; n - 1]);
+            let is_done = bidiagonalise(&mut matrix, &mut diagonal, &mut beside).unwrap();
+            assert_eq!(is_done, Kernels::of_machine().is_some());
+            if !is_done {
+                return;
+            }
+            bidiagonal::singular_values(&mut diagonal, &beside).unwrap();
+            for (at, found) in diagonal.iter().enumerate() {
+                let angle = std::f64::consts::FRAC_PI_2 * (2 * at + 1) as f64 / (2 * n + 1) as f64;
+                let wanted = 0.5 / angle.sin();
+                assert!((found - wanted).abs() < 1e-13 * diagonal[0], "{n}: {found} for {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_too_far_apart() {
+        let mut matrix = Scratch::<f64>::zeros(2, 2).unwrap();
+        (matrix[(0, 0)], matrix[(1, 0)], matrix[(1, 1)]) = (1.0, 1e-150, 1.0);
+        assert_eq!(bidiagonalise(&mut matrix, &mut [0.0; 2], &mut [0.0; 1]), Ok(false));
+    }
 }

@@ -13,36 +13,41 @@ use faer::linalg::householder::{
 };
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
-use faer::{Accum, Conj, MatRef, Par, c64};
+use faer::{Accum, Conj, Par, c64};
 
 use crate::balance::Balance;
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
 use crate::scratch::{Scratch, with_stack, zeros};
-use crate::svd::all_finite;
-use crate::{schur, triangular_vectors, tridiagonal};
+use crate::{schur, triangular_vectors, tridiagonal, tridiagonalise};
 
 /// Eigenvalues in rising order and eigenvectors as columns of a Hermitian matrix, of which the lower triangle is read.
 ///
 /// # Safety
 /// As [`crate::run`] says: the matrix, and where values and vectors are stored; without a place for vectors there are none.
-pub unsafe fn hermitian_lower<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
-    // SAFETY: the caller's promise.
-    unsafe { hermitian(Scratch::<T>::lower_of(items[0].matrix())?, &items[1..], par) }
+pub unsafe fn hermitian_lower<T: Hermitian>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise, here and below.
+    let matrix = unsafe { items[0].matrix::<T>() };
+    unsafe { hermitian(&|| Scratch::lower_of(matrix), &items[1..], par) }
 }
 
 /// The same, and the upper triangle is read.
 ///
 /// # Safety
 /// As for [`hermitian_lower`].
-pub unsafe fn hermitian_upper<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
-    // SAFETY: the caller's promise.
-    unsafe { hermitian(Scratch::<T>::turned_upper_of(items[0].matrix())?, &items[1..], par) }
+pub unsafe fn hermitian_upper<T: Hermitian>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise, here and below.
+    let matrix = unsafe { items[0].matrix::<T>() };
+    unsafe { hermitian(&|| Scratch::turned_upper_of(matrix), &items[1..], par) }
 }
 
-unsafe fn hermitian<T: Element<Re = f64>>(mut matrix: Scratch<T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
-    let n = matrix.as_ref().nrows();
+/// Makes a copy of a matrix.
+type Copied<'a, T> = &'a dyn Fn() -> Result<Scratch<T>, Failure>;
+
+unsafe fn hermitian<T: Hermitian>(copied: Copied<'_, T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    let mut matrix = copied()?;
+    let n = matrix.rows();
     if n == 0 {
         return Ok(());
     }
@@ -50,7 +55,7 @@ unsafe fn hermitian<T: Element<Re = f64>>(mut matrix: Scratch<T>, out: &[Item<'_
     // SAFETY: the caller's promise.
     let mut stored = unsafe { out[0].matrix_mut::<f64>() };
     let Some(place) = out.get(1) else {
-        for (at, value) in hermitian_values(matrix, par)?.into_iter().enumerate() {
+        for (at, value) in hermitian_values(matrix, copied, par)?.into_iter().enumerate() {
             stored[(at, 0)] = value * scale;
         }
         return Ok(());
@@ -71,25 +76,53 @@ unsafe fn hermitian<T: Element<Re = f64>>(mut matrix: Scratch<T>, out: &[Item<'_
     Ok(())
 }
 
+/// Elements of Hermitian matrices.
+pub trait Hermitian: Element<Re = f64> {
+    /// As [`tridiagonalise::tridiagonalise`], if there is a way of our own.
+    const TRIDIAGONALISE: Option<fn(&mut Scratch<Self>, &mut [f64], &mut [f64]) -> Result<bool, Failure>>;
+}
+
+impl Hermitian for f64 {
+    const TRIDIAGONALISE: Option<fn(&mut Scratch<f64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> =
+        Some(tridiagonalise::tridiagonalise);
+}
+
+impl Hermitian for c64 {
+    const TRIDIAGONALISE: Option<fn(&mut Scratch<c64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> = None;
+}
+
 /// Eigenvalues alone: those of a tridiagonal matrix that the matrix is turned into.
-fn hermitian_values<T: Element<Re = f64>>(mut matrix: Scratch<T>, par: Par) -> Result<Vec<f64>, Failure> {
-    let n = matrix.as_ref().nrows();
-    // The reflections are not put together: one row of what they are scaled by is enough.
-    let mut scales = Scratch::<T>::zeros(1, n - 1)?;
+fn hermitian_values<T: Hermitian>(mut matrix: Scratch<T>, copied: Copied<'_, T>, par: Par) -> Result<Vec<f64>, Failure> {
+    let n = matrix.rows();
+    let (mut diagonal, mut beside) = (zeros::<f64>(n)?, zeros::<f64>(n - 1)?);
+    let mut is_done = false;
+    // Threads share faer's steps.
+    if let (Some(own), Par::Seq) = (T::TRIDIAGONALISE, par) {
+        is_done = own(&mut matrix, &mut diagonal, &mut beside)?;
+        if !is_done {
+            matrix = copied()?;
+            matrix.normalise()?;
+        }
+    }
+    if !is_done {
+        tridiagonal_by_faer(&mut matrix, &mut diagonal, &mut beside, par)?;
+    }
+    tridiagonal::eigenvalues(&mut diagonal, &mut beside)?;
+    Ok(diagonal)
+}
+
+fn tridiagonal_by_faer<T: Hermitian>(matrix: &mut Scratch<T>, diagonal: &mut [f64], beside: &mut [f64], par: Par) -> Result<(), Failure> {
+    let n = matrix.rows();
     if n > 1 {
+        // The reflections are not put together: one row of what they are scaled by is enough.
+        let mut scales = Scratch::<T>::zeros(1, n - 1)?;
         with_stack(tridiag_in_place_scratch::<T>(n, par, Default::default()), |stack| {
             tridiag_in_place(matrix.as_mut(), scales.as_mut(), par, stack, Default::default());
         })?;
     }
-    let (mut diagonal, mut beside) = (zeros::<f64>(n)?, zeros::<f64>(n - 1)?);
-    for at in 0..n {
-        diagonal[at] = matrix.as_ref()[(at, at)].parts().0;
-        if at + 1 < n {
-            beside[at] = matrix.as_ref()[(at + 1, at)].size();
-        }
-    }
-    tridiagonal::eigenvalues(&mut diagonal, &mut beside)?;
-    Ok(diagonal)
+    diagonal.iter_mut().enumerate().for_each(|(at, x)| *x = matrix[(at, at)].parts().0);
+    beside.iter_mut().enumerate().for_each(|(at, x)| *x = matrix[(at + 1, at)].size());
+    Ok(())
 }
 
 /// Eigenvalues and eigenvectors of any square matrix, as complex numbers.
@@ -214,7 +247,7 @@ fn real_by_schur(matrix: &Scratch<f64>, vectors: bool, par: Par) -> Result<Found
     let vectors = match z {
         Some(z) => {
             let columns = product(&z, &triangular_vectors::real(&h, &values)?, par)?;
-            Some(paired(columns.as_ref(), &values)?)
+            Some(paired(&columns, &values)?)
         }
         None => None,
     };
@@ -258,10 +291,10 @@ impl General for f64 {
         }
         let is_found = values.iter().all(|value| Element::is_finite(*value));
         // Where many values are one, its vectors are lost to divisions by zero.
-        if !is_found || columns.as_ref().is_some_and(|columns| !all_finite(columns.as_ref())) {
+        if !is_found || columns.as_ref().is_some_and(is_lost) {
             return real_by_schur(matrix, vectors, par);
         }
-        let vectors = columns.map(|columns| paired(columns.as_ref(), &values)).transpose()?;
+        let vectors = columns.map(|columns| paired(&columns, &values)).transpose()?;
         Ok(Found { values, vectors })
     }
 }
@@ -282,11 +315,18 @@ impl General for c64 {
         })?
         .map_err(|_| Failure::NoConvergence)?;
         let is_found = values.iter().all(|value| Element::is_finite(*value));
-        if !is_found || columns.as_ref().is_some_and(|columns| !all_finite(columns.as_ref())) {
+        if !is_found || columns.as_ref().is_some_and(is_lost) {
             return complex_by_schur(matrix, par);
         }
         Ok(Found { values, vectors: columns })
     }
+}
+
+/// Whether vectors grew out of the range of numbers, or nearly so.
+fn is_lost<T: Element<Re = f64>>(vectors: &Scratch<T>) -> bool {
+    const MOST: f64 = 1e140;
+    let largest = vectors.largest();
+    largest.is_nan() || largest > MOST
 }
 
 fn wanted(vectors: bool) -> ComputeEigenvectors {
@@ -298,18 +338,18 @@ fn wanted(vectors: bool) -> ComputeEigenvectors {
 }
 
 /// Complex columns from real ones: those of a pair of conjugate values are their real and imaginary parts.
-fn paired(columns: MatRef<'_, f64>, values: &[c64]) -> Result<Scratch<c64>, Failure> {
-    let n = columns.nrows();
+fn paired(columns: &Scratch<f64>, values: &[c64]) -> Result<Scratch<c64>, Failure> {
+    let n = columns.rows();
     let mut made = Scratch::<c64>::zeros(n, n)?;
     let mut col = 0;
     while col < n {
         if values[col].im == 0.0 || col + 1 == n {
-            let real = columns.col(col).iter();
+            let real = columns.col(col);
             made.col_mut(col).iter_mut().zip(real).for_each(|(x, re)| *x = c64::new(*re, 0.0));
             col += 1;
             continue;
         }
-        let parts = columns.col(col).iter().zip(columns.col(col + 1).iter());
+        let parts = columns.col(col).iter().zip(columns.col(col + 1));
         let [one, other] = made.cols_mut::<2>(col);
         for ((one, other), (re, im)) in one.iter_mut().zip(other).zip(parts) {
             (*one, *other) = (c64::new(*re, *im), c64::new(*re, -im));

@@ -23,6 +23,7 @@ mod small;
 mod svd;
 mod triangular_vectors;
 mod tridiagonal;
+mod tridiagonalise;
 
 pub use element::Dtype;
 pub use failure::Failure;

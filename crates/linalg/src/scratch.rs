@@ -115,17 +115,22 @@ impl<T> IndexMut<(usize, usize)> for Scratch<T> {
 }
 
 impl<T: Element<Re = f64>> Scratch<T> {
-    /// Scales the matrix by a power of two, so that neither squares nor sums of its elements leave the range of numbers; what results are to be
-    /// scaled by is given back, 1 for nearly all. Elements that are no numbers make an iteration not end.
-    pub fn normalise(&mut self) -> Result<f64, Failure> {
-        const SAFE: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+    /// The largest part of an element; infinity or NaN if there is one.
+    pub fn largest(&self) -> f64 {
         // Bits of numbers above zero are in the order of the numbers, infinity and NaN last, and their maximum is found faster.
         let bits = |x: f64| x.to_bits() << 1;
         let largest = self.memory.iter().fold(0, |most, x| {
             let (re, im) = x.parts();
             most.max(bits(re)).max(bits(im))
         });
-        let largest = f64::from_bits(largest >> 1);
+        f64::from_bits(largest >> 1)
+    }
+
+    /// Scales the matrix by a power of two, so that neither squares nor sums of its elements leave the range of numbers; what results are to be
+    /// scaled by is given back, 1 for nearly all. Elements that are no numbers make an iteration not end.
+    pub fn normalise(&mut self) -> Result<f64, Failure> {
+        const SAFE: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+        let largest = self.largest();
         if !largest.is_finite() {
             return Err(Failure::NoConvergence);
         }

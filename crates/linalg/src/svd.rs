@@ -30,21 +30,20 @@ pub unsafe fn all<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<
     Ok(())
 }
 
-/// Matrices of elements that there may be a way of our own to bidiagonal ones for.
+/// Elements of matrices that have singular values.
 pub trait Singular: Element<Re = f64> {
-    /// As [`bidiagonalise::bidiagonalise`].
-    fn bidiagonalise(_: &mut Scratch<Self>, _: &mut [f64], _: &mut [f64]) -> Result<bool, Failure> {
-        Ok(false)
-    }
+    /// As [`bidiagonalise::bidiagonalise`], if there is a way of our own.
+    const BIDIAGONALISE: Option<fn(&mut Scratch<Self>, &mut [f64], &mut [f64]) -> Result<bool, Failure>>;
 }
 
 impl Singular for f64 {
-    fn bidiagonalise(matrix: &mut Scratch<f64>, diagonal: &mut [f64], beside: &mut [f64]) -> Result<bool, Failure> {
-        bidiagonalise::bidiagonalise(matrix, diagonal, beside)
-    }
+    const BIDIAGONALISE: Option<fn(&mut Scratch<f64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> =
+        Some(bidiagonalise::bidiagonalise);
 }
 
-impl Singular for c64 {}
+impl Singular for c64 {
+    const BIDIAGONALISE: Option<fn(&mut Scratch<c64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> = None;
+}
 
 /// Values alone.
 ///
@@ -66,12 +65,15 @@ pub unsafe fn values<T: Singular>(items: &[Item<'_>], par: Par) -> Result<(), Fa
     }
     let (mut diagonal, mut beside) = (zeros(count)?, zeros(count - 1)?);
     let (mut work, scale) = prepared(matrix, par)?;
+    let mut is_done = false;
     // Threads share faer's steps.
-    let is_alone = matches!(par, Par::Seq);
-    if !is_alone || !T::bidiagonalise(&mut work, &mut diagonal, &mut beside)? {
-        if is_alone {
+    if let (Some(own), Par::Seq) = (T::BIDIAGONALISE, par) {
+        is_done = own(&mut work, &mut diagonal, &mut beside)?;
+        if !is_done {
             work = prepared(matrix, par)?.0;
         }
+    }
+    if !is_done {
         by_faer(&mut work, &mut diagonal, &mut beside, par)?;
     }
     bidiagonal::singular_values(&mut diagonal, &beside)?;
@@ -150,9 +152,4 @@ fn decomposed<T: Element<Re = f64>>(
         values.iter_mut().for_each(|value| *value = value.times(scale));
     }
     Ok(values)
-}
-
-/// Whether there is no infinity and no NaN.
-pub fn all_finite<T: Element>(matrix: MatRef<'_, T>) -> bool {
-    matrix.col_iter().all(|col| col.iter().all(|x| Element::is_finite(*x)))
 }

@@ -212,3 +212,57 @@ impl Real<'_> {
         self.put(at, x, at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest element of `t x - x value`, for a column of length about 1.
+    fn residual(t: &Scratch<f64>, x: &[c64], value: c64) -> f64 {
+        let size = x.iter().fold(0.0_f64, |most, x| most.max(rough(*x)));
+        assert!(size > 0.0 && size.is_finite());
+        let n = t.rows();
+        let row = |row: usize| (0..n).fold(-x[row] * value, |sum, col| sum + x[col] * t[(row, col)]);
+        (0..n).map(|at| rough(row(at)) / size).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn blocks_of_one_and_two_rows() {
+        for n in [1, 2, 3, 8, 30, 60] {
+            for (value, pairs) in [(0.0, false), (0.5, false), (0.5, true), (3.0, true)] {
+                // Equal values, or equal pairs of them, and ones all above.
+                let mut t = Scratch::<f64>::zeros(n, n).unwrap();
+                for (row, col) in (0..n).flat_map(|col| (0..=col).map(move |row| (row, col))) {
+                    t[(row, col)] = if row == col { value } else { 1.0 };
+                }
+                let mut values = vec![c64::new(value, 0.0); n];
+                for at in (0..n - 1).step_by(2).filter(|_| pairs) {
+                    t[(at + 1, at)] = -4.0;
+                    (values[at].im, values[at + 1].im) = (2.0, -2.0);
+                }
+                let vectors = real(&t, &values).unwrap();
+                let mut wide = Scratch::<c64>::zeros(n, n).unwrap();
+                for (row, col) in (0..n).flat_map(|row| (0..n).map(move |col| (row, col))) {
+                    wide[(row, col)] = c64::new(t[(row, col)], 0.0);
+                }
+                for col in 0..n {
+                    let part = |at: usize, row: usize| if pairs && values[col].im != 0.0 { vectors[(row, at)] } else { 0.0 };
+                    let x: Vec<c64> = (0..n)
+                        .map(|row| match values[col].im {
+                            im if im > 0.0 => c64::new(vectors[(row, col)], part(col + 1, row)),
+                            im if im < 0.0 => c64::new(vectors[(row, col - 1)], -part(col, row)),
+                            _ => c64::new(vectors[(row, col)], 0.0),
+                        })
+                        .collect();
+                    assert!(residual(&t, &x, values[col]) < 1e-14 * n as f64, "{n} {value} {pairs} {col}");
+                }
+                if !pairs {
+                    let vectors = complex(&wide).unwrap();
+                    for col in 0..n {
+                        assert!(residual(&t, vectors.col(col), values[col]) < 1e-14 * n as f64);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Columns times numbers and columns times a vector, some columns at a time.
 
-use super::vectors::Vector;
+use super::vectors::{Float, Vector};
 
 /// Columns of as many rows as they are asked for, so many elements apart.
 #[derive(Clone, Copy, Debug)]
@@ -13,12 +13,71 @@ pub struct Columns {
 /// Columns done at a time: each vector of the other operand is loaded for so many.
 pub const GROUP: usize = 4;
 
-/// The sums of products of a vector of `rows` elements with each column.
-///
-/// # Safety
-/// All of the memory is there, and the machine has the registers.
+type Dots = unsafe fn(*const f64, usize, Columns, *mut f64);
+type Add = unsafe fn(*mut f64, usize, Columns, *const f64);
+
+/// What is done with columns, by the widest vectors that this machine has. All of the memory has to be there.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+    /// The sums of products of a vector of so many rows with each column.
+    pub dots: Dots,
+    /// Adds each column times its factor to a vector of so many rows.
+    pub add: Add,
+}
+
+impl Kernels {
+    /// None if there are no vectors.
+    pub fn of_machine() -> Option<Kernels> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl") {
+                return Some(wide::KERNELS);
+            }
+            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+                return Some(narrow::KERNELS);
+            }
+            None
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            Some(neon::KERNELS)
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        None
+    }
+}
+
+macro_rules! kernels {
+    ($name:ident, $vector:ident, $features:literal) => {
+        mod $name {
+            use super::*;
+
+            pub const KERNELS: Kernels = Kernels { dots, add };
+
+            #[target_feature(enable = $features)]
+            unsafe fn dots(x: *const f64, rows: usize, columns: Columns, out: *mut f64) {
+                // SAFETY: the caller's promise.
+                unsafe { all_dots::<<f64 as Float>::$vector>(x, rows, columns, out) }
+            }
+
+            #[target_feature(enable = $features)]
+            unsafe fn add(out: *mut f64, rows: usize, columns: Columns, factors: *const f64) {
+                // SAFETY: the caller's promise.
+                unsafe { all_added::<<f64 as Float>::$vector>(out, rows, columns, factors) }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+kernels!(wide, Wide, "avx512f,avx512vl");
+#[cfg(target_arch = "x86_64")]
+kernels!(narrow, Narrow, "avx2,fma");
+#[cfg(target_arch = "aarch64")]
+kernels!(neon, Neon, "neon");
+
 #[inline(always)]
-pub unsafe fn dots<V: Vector<T = f64>>(x: *const f64, rows: usize, columns: Columns, out: *mut f64) {
+unsafe fn all_dots<V: Vector<T = f64>>(x: *const f64, rows: usize, columns: Columns, out: *mut f64) {
     let mut at = 0;
     // SAFETY: the caller's promise, here and below.
     unsafe {
@@ -33,12 +92,8 @@ pub unsafe fn dots<V: Vector<T = f64>>(x: *const f64, rows: usize, columns: Colu
     }
 }
 
-/// Adds each column times its factor to a vector of `rows` elements.
-///
-/// # Safety
-/// As for [`dots`].
 #[inline(always)]
-pub unsafe fn add<V: Vector<T = f64>>(out: *mut f64, rows: usize, columns: Columns, factors: *const f64) {
+unsafe fn all_added<V: Vector<T = f64>>(out: *mut f64, rows: usize, columns: Columns, factors: *const f64) {
     let mut at = 0;
     // SAFETY: the caller's promise, here and below.
     unsafe {
