@@ -260,14 +260,13 @@ impl Work {
                 shift
             }
             1 if least.but_one == least.before && least.but_two == least.second => {
-                let gap = |value: f64| 0.5 * least.but_two - value;
-                residual(least.but_one, above(q, e, n - 1), gap)
+                residual(least.but_one, above(q, e, n - 1), 0.5 * least.but_two)
             }
             1 if least.but_one == least.before => 0.5 * least.but_one,
             1 => 0.25 * least.but_one,
             2 if least.but_two == least.second && 2.0 * e[n - 2] < q[n - 2] => {
-                let gap = |value: f64| q[n - 2] + e[n - 3] - q[n - 3].sqrt() * e[n - 3].sqrt() - value;
-                residual(least.but_two, above(q, e, n - 1), gap)
+                let other = q[n - 2] + e[n - 3] - q[n - 3].sqrt() * e[n - 3].sqrt();
+                residual(least.but_two, above(q, e, n - 1), other)
             }
             2 => 0.25 * least.but_two,
             _ => 0.0,
@@ -276,6 +275,7 @@ impl Work {
 }
 
 /// The least eigenvalue is not less, by Gershgorin's disks.
+#[inline(never)]
 fn disks(q: &[f64], e: &[f64]) -> f64 {
     let least = q.iter().fold(f64::INFINITY, |least, x| least.min(*x));
     let most = e.iter().fold(0.0_f64, |most, x| most.max(*x));
@@ -292,6 +292,7 @@ fn sum(one: Option<f64>, two: Option<f64>) -> Option<f64> {
 }
 
 /// The square of the length of an eigenvector's part above a row, where it is 1; none if it grows.
+#[inline(never)]
 fn above(q: &[f64], e: &[f64], row: usize) -> Option<f64> {
     let (mut total, mut part) = (0.0, 1.0);
     for at in (0..row).rev() {
@@ -309,6 +310,7 @@ fn above(q: &[f64], e: &[f64], row: usize) -> Option<f64> {
 const ENOUGH: f64 = 0.563;
 
 /// From a difference, and the square of the length of what is left of the eigenvector.
+#[inline(never)]
 fn bound(value: f64, rest: Option<f64>) -> f64 {
     match rest {
         Some(rest) if rest < ENOUGH => value * (1.0 - rest.sqrt()) / (1.0 + rest),
@@ -316,13 +318,14 @@ fn bound(value: f64, rest: Option<f64>) -> f64 {
     }
 }
 
-/// The same, where the distance to the other eigenvalues is known.
-fn residual(value: f64, rest: Option<f64>, gap: impl Fn(f64) -> f64) -> f64 {
+/// The same, where it is known what the other eigenvalues are not less than.
+#[inline(never)]
+fn residual(value: f64, rest: Option<f64>, other: f64) -> f64 {
     let Some(rest) = rest else {
         return value / 3.0;
     };
     let quotient = value / (1.0 + rest);
-    let (root, gap) = (rest.sqrt(), gap(quotient));
+    let (root, gap) = (rest.sqrt(), other - quotient);
     let factor = if gap > 0.0 && gap > root * quotient {
         1.0 - 1.01 * quotient * (root / gap) * root
     } else {
@@ -332,6 +335,7 @@ fn residual(value: f64, rest: Option<f64>, gap: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// From the last two rows, whose differences are the least ones.
+#[inline(never)]
 fn gaps(q: &[f64], e: &[f64], least: &Least) -> f64 {
     let n = q.len();
     let (one, two) = (q[n - 1].sqrt() * e[n - 2].sqrt(), q[n - 2].sqrt() * e[n - 3].sqrt());
@@ -353,6 +357,7 @@ fn gaps(q: &[f64], e: &[f64], least: &Least) -> f64 {
 }
 
 /// The eigenvalues of two rows, the larger one first.
+#[inline(never)]
 fn of_two(one: f64, beside: f64, two: f64) -> (f64, f64) {
     let (large, small) = if one < two { (two, one) } else { (one, two) };
     let half = 0.5 * ((large - small) + beside);
@@ -370,6 +375,7 @@ fn of_two(one: f64, beside: f64, two: f64) -> (f64, f64) {
 }
 
 /// One step with a shift, of three rows at least. What it finds is of no use if a difference is below zero or no number.
+#[inline(never)]
 fn shifted_step(q: &[f64], e: &[f64], to_q: &mut [f64], to_e: &mut [f64], shift: f64) -> Least {
     let last = q.len() - 1;
     let mut d = q[0] - shift;
@@ -406,6 +412,7 @@ fn shifted_step(q: &[f64], e: &[f64], to_q: &mut [f64], to_e: &mut [f64], shift:
 }
 
 /// One step without a shift, which nothing makes fail. Differences up to `floor` are zero, and elements that do not matter beside them.
+#[inline(never)]
 fn unshifted_step(q: &[f64], e: &[f64], to_q: &mut [f64], to_e: &mut [f64], floor: f64) -> Least {
     let last = q.len() - 1;
     let mut d = q[0];

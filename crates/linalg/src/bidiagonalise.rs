@@ -209,6 +209,7 @@ pub struct Mirror {
 ///
 /// # Safety
 /// The vector has so many elements, one at least.
+#[inline(never)]
 pub unsafe fn reflect(kernels: Kernels, x: *mut f64, count: usize) -> Option<Mirror> {
     let mut square = 0.0;
     // SAFETY: the caller's promise.

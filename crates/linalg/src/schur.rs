@@ -294,6 +294,7 @@ impl Turn {
 }
 
 /// The standard form of `[[a, b], [c, d]]`, and cosine and sine of the rotation to it.
+#[inline(never)]
 fn standard(a: f64, b: f64, c: f64, d: f64) -> ([f64; 4], f64, f64) {
     if c == 0.0 {
         return ([a, b, c, d], 1.0, 0.0);
@@ -379,7 +380,7 @@ fn shift(h: &Scratch<c64>, start: usize, end: usize, idle: usize) -> c64 {
         return h[(start, start)] + 0.75 * h[(start + 1, start)].size();
     }
     let last = h[(end, end)];
-    let root = h[(end - 1, end)].sqrt() * h[(end, end - 1)].sqrt();
+    let root = root_of(h[(end - 1, end)]) * root_of(h[(end, end - 1)]);
     let size = rough(root);
     if size == 0.0 {
         return last;
@@ -387,9 +388,15 @@ fn shift(h: &Scratch<c64>, start: usize, end: usize, idle: usize) -> c64 {
     let half = 0.5 * (h[(end - 1, end - 1)] - last);
     let size = size.max(rough(half));
     let (x, y) = (half / size, root / size);
-    let other = (x * x + y * y).sqrt();
+    let other = root_of(x * x + y * y);
     let other = if x.re * other.re + x.im * other.im < 0.0 { -other } else { other };
     last - root * y.over(x + other)
+}
+
+/// There is one copy of its code for all.
+#[inline(never)]
+fn root_of(x: c64) -> c64 {
+    x.sqrt()
 }
 
 /// A step with one shift: rotations from the start to the end.

@@ -35,6 +35,12 @@ impl Least {
     }
 }
 
+/// There is one copy of its code for all.
+#[inline(never)]
+fn over(x: c64, y: c64) -> c64 {
+    x.over(y)
+}
+
 fn rough(x: c64) -> f64 {
     x.re.abs() + x.im.abs()
 }
@@ -60,7 +66,7 @@ pub fn complex(t: &Scratch<c64>) -> Result<Scratch<c64>, Failure> {
             if let Some(scale) = too_large(rough(x[at]), rough(divisor)) {
                 x[..=col].iter_mut().for_each(|x| *x *= scale);
             }
-            let found = x[at].over(divisor);
+            let found = over(x[at], divisor);
             x[at] = found;
             for row in 0..at {
                 x[row] -= found * t[(row, at)];
@@ -156,6 +162,7 @@ impl Real<'_> {
         }
     }
 
+    #[inline(never)]
     fn scale(&mut self, above: f64, below: f64) {
         if let Some(scale) = too_large(above, below) {
             self.re.iter_mut().chain(self.im.iter_mut()).for_each(|x| *x *= scale);
@@ -163,6 +170,7 @@ impl Real<'_> {
     }
 
     /// Stores an element and takes its column from the rows above.
+    #[inline(never)]
     fn put(&mut self, at: usize, x: c64, above: usize) {
         let column = &self.t.col(at)[..above];
         self.re[at] = x.re;
@@ -179,7 +187,7 @@ impl Real<'_> {
         let x = if self.im.is_empty() {
             c64::new(self.re[at] / divisor.re, 0.0)
         } else {
-            self.get(at).over(divisor)
+            over(self.get(at), divisor)
         };
         self.put(at, x, at);
     }
@@ -194,7 +202,7 @@ impl Real<'_> {
             rows.swap(0, 1);
         }
         let pivot = not_less(rows[0][0], self.least);
-        let factor = rows[1][0].over(pivot);
+        let factor = over(rows[1][0], pivot);
         let last = not_less(rows[1][1] - factor * rows[0][1], self.least);
         let elements = |found: &Self| {
             let (one, two) = (found.get(at), found.get(at + 1));
@@ -204,10 +212,10 @@ impl Real<'_> {
         // Neither quotient is to be too large: the second one, then the first one, into which that goes.
         self.scale(rough(elements(self).1), rough(last));
         let (first, second) = elements(self);
-        self.scale(rough(first - rows[0][1] * second.over(last)), rough(pivot));
+        self.scale(rough(first - rows[0][1] * over(second, last)), rough(pivot));
         let (first, second) = elements(self);
-        let y = second.over(last);
-        let x = (first - rows[0][1] * y).over(pivot);
+        let y = over(second, last);
+        let x = over(first - rows[0][1] * y, pivot);
         self.put(at + 1, y, at);
         self.put(at, x, at);
     }
