@@ -18,8 +18,7 @@ const SAFE_SQUARE: f64 = 1e-200;
 /// Steps whose changes are kept.
 pub const MOST_KEPT: usize = 32;
 
-/// Turns a matrix of no more columns than rows into its diagonal and what stands beside it. False if that cannot be done here: for want of
-/// vectors in the machine, or since elements are of sizes too far apart; then the matrix may have been changed.
+/// Turns a matrix of no more columns than rows into its diagonal and what stands beside it. False, and nothing done, if the machine has no vectors.
 pub fn bidiagonalise(matrix: &mut Scratch<f64>, diagonal: &mut [f64], beside: &mut [f64]) -> Result<bool, Failure> {
     let Some(kernels) = Kernels::of_machine() else {
         return Ok(false);
@@ -38,7 +37,8 @@ pub fn bidiagonalise(matrix: &mut Scratch<f64>, diagonal: &mut [f64], beside: &m
         diagonal,
         beside,
     };
-    Ok(job.run())
+    job.run();
+    Ok(true)
 }
 
 struct Job<'a> {
@@ -57,20 +57,17 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(&mut self) -> bool {
+    fn run(&mut self) {
         let n = self.matrix.as_ref().ncols();
         let mut start = 0;
         while start < n {
             let count = self.most.min(n - start);
             for kept in 0..count {
-                if !step(self, start + kept, 2 * kept) {
-                    return false;
-                }
+                step(self, start + kept, 2 * kept);
             }
             start += count;
             settle(self, start, 2 * count);
         }
-        true
     }
 }
 
@@ -103,8 +100,8 @@ fn settle(job: &mut Job<'_>, start: usize, kept: usize) {
     }
 }
 
-/// One column and one row, with so many columns kept; false if sizes are too far apart.
-fn step(job: &mut Job<'_>, at: usize, kept: usize) -> bool {
+/// One column and one row, with so many columns kept.
+fn step(job: &mut Job<'_>, at: usize, kept: usize) {
     let (m, n, kernels) = (job.matrix.as_ref().nrows(), job.matrix.as_ref().ncols(), job.kernels);
     let (rows, rest) = (m - at, n - at - 1);
     let (left_step, right_step) = (job.left.as_ref().col_stride() as usize, job.right.as_ref().col_stride() as usize);
@@ -133,12 +130,10 @@ fn step(job: &mut Job<'_>, at: usize, kept: usize) -> bool {
             *factors.add(k) = -*right.add(k * right_step + at);
         }
         (kernels.add)(column, rows, lefts(at, kept), factors);
-        let Some(mirror) = reflect(kernels, column, rows) else {
-            return false;
-        };
+        let mirror = reflect(kernels, column, rows);
         job.diagonal[at] = mirror.value;
         if rest == 0 {
-            return true;
+            return;
         }
         let u = left.add(kept * left_step + at);
         u.copy_from_nonoverlapping(column, rows);
@@ -173,14 +168,24 @@ fn step(job: &mut Job<'_>, at: usize, kept: usize) -> bool {
             (kernels.add)(z, rows - 1, columns(at + 1), row.add(col));
             col += count;
         }
+        // Of small elements the product is nothing: once more, with larger ones.
+        let mut raised = 1.0;
+        if square(kernels, row, rest) < SAFE_SQUARE {
+            raised = raise(std::slice::from_raw_parts_mut(row, rest));
+            std::slice::from_raw_parts_mut(z, rows - 1).fill(0.0);
+            let all = Columns {
+                data: matrix.add((at + 1) * step + at + 1),
+                step,
+                count: rest,
+            };
+            (kernels.add)(z, rows - 1, all, row);
+        }
         // The row's reflection; its product with the columns follows from that of the row.
         (kernels.dots)(row, rest, rights(at + 1, kept + 1), factors);
         let v = right.add((kept + 1) * right_step + at + 1);
         v.copy_from_nonoverlapping(row, rest);
-        let Some(mirror) = reflect(kernels, v, rest) else {
-            return false;
-        };
-        job.beside[at] = mirror.value;
+        let mirror = reflect(kernels, v, rest);
+        job.beside[at] = mirror.value / raised;
         for k in 0..=kept {
             *factors.add(k) = mirror.value * *right.add(k * right_step + at + 1) - *factors.add(k);
         }
@@ -194,7 +199,6 @@ fn step(job: &mut Job<'_>, at: usize, kept: usize) -> bool {
         let scale = mirror.factor * mirror.scale;
         std::slice::from_raw_parts_mut(z, rows - 1).iter_mut().for_each(|x| *x *= scale);
     }
-    true
 }
 
 /// The reflection `1 - factor v v'`, which makes a vector one number.
@@ -205,41 +209,68 @@ pub struct Mirror {
     scale: f64,
 }
 
-/// Turns a vector into that of its reflection, which begins with 1; none if its sizes are too far apart.
+/// Turns a vector into that of its reflection, which begins with 1.
 ///
 /// # Safety
 /// The vector has so many elements, one at least.
 #[inline(never)]
-pub unsafe fn reflect(kernels: Kernels, x: *mut f64, count: usize) -> Option<Mirror> {
-    let mut square = 0.0;
-    // SAFETY: the caller's promise.
-    let x = unsafe {
-        let tail = Columns {
-            data: x.add(1),
-            step: 0,
-            count: 1,
-        };
-        (kernels.dots)(tail.data, count - 1, tail, &mut square);
-        std::slice::from_raw_parts_mut(x, count)
-    };
+pub unsafe fn reflect(kernels: Kernels, x: *mut f64, count: usize) -> Mirror {
+    // SAFETY: the caller's promise, here and below.
+    let square = unsafe { square(kernels, x.wrapping_add(1), count - 1) };
+    let x = unsafe { std::slice::from_raw_parts_mut(x, count) };
     let head = x[0];
+    if head * head + square < SAFE_SQUARE {
+        let raised = raise(x);
+        if raised != 1.0 {
+            let mirror = unsafe { reflect(kernels, x.as_mut_ptr(), count) };
+            return Mirror {
+                value: mirror.value / raised,
+                scale: mirror.scale * raised,
+                ..mirror
+            };
+        }
+    }
     x[0] = 1.0;
-    if square < SAFE_SQUARE {
-        // Nothing to be done, where nothing follows.
-        return x[1..].iter().all(|x| *x == 0.0).then_some(Mirror {
+    if square == 0.0 && x[1..].iter().all(|x| *x == 0.0) {
+        return Mirror {
             value: head,
             factor: 0.0,
             scale: 0.0,
-        });
+        };
     }
     let value = -(head * head + square).sqrt().copysign(head);
     let scale = 1.0 / (head - value);
     x[1..].iter_mut().for_each(|x| *x *= scale);
-    Some(Mirror {
+    Mirror {
         value,
         factor: (value - head) / value,
         scale,
-    })
+    }
+}
+
+unsafe fn square(kernels: Kernels, x: *const f64, count: usize) -> f64 {
+    let mut square = 0.0;
+    let column = Columns {
+        data: x,
+        step: 0,
+        count: 1,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { (kernels.dots)(x, count, column, &mut square) };
+    square
+}
+
+/// Multiplies a vector of small elements by a power of two, so that squares are something; by which is given back, 1 for zeros.
+fn raise(x: &mut [f64]) -> f64 {
+    // More than this would have no inverse.
+    const MOST: f64 = 1000.0;
+    let largest = x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    if largest == 0.0 {
+        return 1.0;
+    }
+    let raised = (-largest.log2()).floor().min(MOST).exp2();
+    x.iter_mut().for_each(|x| *x *= raised);
+    raised
 }
 
 #[cfg(test)]
@@ -271,9 +302,22 @@ mod tests {
     }
 
     #[test]
-    fn sizes_too_far_apart() {
-        let mut matrix = Scratch::<f64>::zeros(2, 2).unwrap();
-        (matrix[(0, 0)], matrix[(1, 0)], matrix[(1, 1)]) = (1.0, 1e-150, 1.0);
-        assert_eq!(bidiagonalise(&mut matrix, &mut [0.0; 2], &mut [0.0; 1]), Ok(false));
+    fn parts_of_sizes_far_apart() {
+        // Two blocks; the product of the small one's values is its determinant.
+        let (small, tiny) = ([[3.0, 1.0, 2.0], [1.0, 4.0, -1.0], [2.0, -1.0, 5.0]], 1e-170);
+        let mut matrix = Scratch::<f64>::zeros(5, 5).unwrap();
+        (matrix[(0, 0)], matrix[(0, 1)], matrix[(1, 0)], matrix[(1, 1)]) = (1.0, 2.0, 3.0, 4.0);
+        for (row, col) in (0..3).flat_map(|row| (0..3).map(move |col| (row, col))) {
+            matrix[(row + 2, col + 2)] = small[row][col] * tiny;
+        }
+        let (mut diagonal, mut beside) = (vec![0.0; 5], vec![0.0; 4]);
+        if bidiagonalise(&mut matrix, &mut diagonal, &mut beside).unwrap() {
+            bidiagonal::singular_values(&mut diagonal, &beside).unwrap();
+            let found = diagonal[2..].iter().map(|x| x / tiny).product::<f64>();
+            assert!(
+                (diagonal[0] * diagonal[1] - 2.0).abs() < 1e-13 && (found - 32.0).abs() < 1e-12,
+                "{diagonal:?}"
+            );
+        }
     }
 }

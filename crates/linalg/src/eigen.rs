@@ -27,9 +27,8 @@ use crate::{schur, triangular_vectors, tridiagonal, tridiagonalise};
 /// # Safety
 /// As [`crate::run`] says: the matrix, and where values and vectors are stored; without a place for vectors there are none.
 pub unsafe fn hermitian_lower<T: Hermitian>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
-    // SAFETY: the caller's promise, here and below.
-    let matrix = unsafe { items[0].matrix::<T>() };
-    unsafe { hermitian(&|| Scratch::lower_of(matrix), &items[1..], par) }
+    // SAFETY: the caller's promise.
+    unsafe { hermitian(Scratch::<T>::lower_of(items[0].matrix())?, &items[1..], par) }
 }
 
 /// The same, and the upper triangle is read.
@@ -37,16 +36,11 @@ pub unsafe fn hermitian_lower<T: Hermitian>(items: &[Item<'_>], par: Par) -> Res
 /// # Safety
 /// As for [`hermitian_lower`].
 pub unsafe fn hermitian_upper<T: Hermitian>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
-    // SAFETY: the caller's promise, here and below.
-    let matrix = unsafe { items[0].matrix::<T>() };
-    unsafe { hermitian(&|| Scratch::turned_upper_of(matrix), &items[1..], par) }
+    // SAFETY: the caller's promise.
+    unsafe { hermitian(Scratch::<T>::turned_upper_of(items[0].matrix())?, &items[1..], par) }
 }
 
-/// Makes a copy of a matrix.
-type Copied<'a, T> = &'a dyn Fn() -> Result<Scratch<T>, Failure>;
-
-unsafe fn hermitian<T: Hermitian>(copied: Copied<'_, T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
-    let mut matrix = copied()?;
+unsafe fn hermitian<T: Hermitian>(mut matrix: Scratch<T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
     let n = matrix.rows();
     if n == 0 {
         return Ok(());
@@ -55,7 +49,7 @@ unsafe fn hermitian<T: Hermitian>(copied: Copied<'_, T>, out: &[Item<'_>], par: 
     // SAFETY: the caller's promise.
     let mut stored = unsafe { out[0].matrix_mut::<f64>() };
     let Some(place) = out.get(1) else {
-        for (at, value) in hermitian_values(matrix, copied, par)?.into_iter().enumerate() {
+        for (at, value) in hermitian_values(matrix, par)?.into_iter().enumerate() {
             stored[(at, 0)] = value * scale;
         }
         return Ok(());
@@ -92,17 +86,13 @@ impl Hermitian for c64 {
 }
 
 /// Eigenvalues alone: those of a tridiagonal matrix that the matrix is turned into.
-fn hermitian_values<T: Hermitian>(mut matrix: Scratch<T>, copied: Copied<'_, T>, par: Par) -> Result<Vec<f64>, Failure> {
+fn hermitian_values<T: Hermitian>(mut matrix: Scratch<T>, par: Par) -> Result<Vec<f64>, Failure> {
     let n = matrix.rows();
     let (mut diagonal, mut beside) = (zeros::<f64>(n)?, zeros::<f64>(n - 1)?);
     let mut is_done = false;
     // Threads share faer's steps.
     if let (Some(own), Par::Seq) = (T::TRIDIAGONALISE, par) {
         is_done = own(&mut matrix, &mut diagonal, &mut beside)?;
-        if !is_done {
-            matrix = copied()?;
-            matrix.normalise()?;
-        }
     }
     if !is_done {
         tridiagonal_by_faer(&mut matrix, &mut diagonal, &mut beside, par)?;

@@ -69,9 +69,6 @@ pub unsafe fn values<T: Singular>(items: &[Item<'_>], par: Par) -> Result<(), Fa
     // Threads share faer's steps.
     if let (Some(own), Par::Seq) = (T::BIDIAGONALISE, par) {
         is_done = own(&mut work, &mut diagonal, &mut beside)?;
-        if !is_done {
-            work = prepared(matrix, par)?.0;
-        }
     }
     if !is_done {
         by_faer(&mut work, &mut diagonal, &mut beside, par)?;
