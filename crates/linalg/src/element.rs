@@ -56,8 +56,6 @@ pub trait Element: ComplexField<Real = Self::Re> + Copy + Send + Sync + 'static 
     fn is_negative(self) -> bool;
     /// What of it lies on the unit circle; 1 or -1 of real numbers, 1 of what is no number.
     fn sign(self) -> Self;
-    /// Whether its size is more than the other's.
-    fn is_larger(self, other: Self) -> bool;
     /// A small matrix's product, if there is a kernel for it; see `small`.
     fn small_product(_job: &crate::small::Job<Self>) -> bool {
         false
@@ -111,9 +109,6 @@ macro_rules! real {
             }
             fn sign(self) -> Self {
                 if self < 0.0 { -1.0 } else { 1.0 }
-            }
-            fn is_larger(self, other: Self) -> bool {
-                self.abs() > other.abs()
             }
             fn small_product(job: &crate::small::Job<Self>) -> bool {
                 crate::small::multiply(job)
@@ -180,9 +175,6 @@ macro_rules! complex {
             }
             fn sign(self) -> Self {
                 self.over(Self::new(self.size(), 0.0))
-            }
-            fn is_larger(self, other: Self) -> bool {
-                self.size() > other.size()
             }
         }
     };

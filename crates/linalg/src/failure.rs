@@ -15,6 +15,8 @@ pub enum Failure {
     OutOfMemory,
     /// The routine is not there for elements of this type.
     Type,
+    /// The routine panicked: a defect, of whatever it is.
+    Defect,
 }
 
 impl fmt::Display for Failure {
@@ -24,6 +26,7 @@ impl fmt::Display for Failure {
             Failure::NotPositiveDefinite => "the matrix is not positive definite",
             Failure::NoConvergence => "the iteration did not converge",
             Failure::Type => "there is no such routine for elements of this type",
+            Failure::Defect => "a routine of linear algebra panicked",
             Failure::OutOfMemory => "there is no memory for what is computed on the way",
         })
     }

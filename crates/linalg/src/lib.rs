@@ -4,6 +4,8 @@
 //! Nothing here knows Python, devices or lazy arrays: operands are places in memory with shapes and strides.
 
 mod balance;
+mod bidiagonal;
+mod bidiagonalise;
 mod cholesky;
 mod eigen;
 mod element;
@@ -14,11 +16,14 @@ mod products;
 mod qr;
 mod routines;
 mod run;
+mod schur;
 mod scratch;
 mod signature;
 mod small;
 mod svd;
+mod triangular_vectors;
 mod tridiagonal;
+mod tridiagonalise;
 
 pub use element::Dtype;
 pub use failure::Failure;

@@ -23,9 +23,12 @@ struct Factors<T> {
 
 impl<T: Element> Factors<T> {
     fn of(matrix: MatRef<'_, T>, par: Par) -> Result<Self, Failure> {
-        let (m, n) = matrix.shape();
+        Self::in_place(Scratch::copy_of(matrix)?, par)
+    }
+
+    fn in_place(mut both: Scratch<T>, par: Par) -> Result<Self, Failure> {
+        let (m, n) = both.as_ref().shape();
         let block = factor::recommended_block_size::<T>(m, n);
-        let mut both = Scratch::copy_of(matrix)?;
         let mut scales = Scratch::zeros(block, m.min(n))?;
         with_stack(factor::qr_in_place_scratch::<T>(m, n, block, par, Default::default()), |stack| {
             factor::qr_in_place(both.as_mut(), scales.as_mut(), par, stack, Default::default());
@@ -55,6 +58,14 @@ impl<T: Element> Factors<T> {
             }
         }
     }
+}
+
+/// The triangle of a matrix of finite elements, of no more columns than rows, as it comes.
+pub fn triangle_of<T: Element>(matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, Failure> {
+    let n = matrix.as_ref().ncols();
+    let mut made = Scratch::zeros(n, n)?;
+    Factors::in_place(matrix, par)?.store_triangle(made.as_mut());
+    Ok(made)
 }
 
 /// Orthonormal columns, and the triangle that they are to be multiplied with: as many of both as the result has room for.

@@ -4,6 +4,7 @@
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use faer::Par;
@@ -69,8 +70,12 @@ impl Call<'_> {
         for (item, (form, operand)) in items.iter_mut().zip(forms.zip(self.operands)) {
             *item = operand.at(form.axes.len(), self.stack, place);
         }
-        // SAFETY: the caller of `run` says what the operands are.
-        unsafe { (self.run)(&items[..self.operands.len()], par) }
+        // A panic must not unwind through compiled code, nor through threads that others wait for.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the caller of `run` says what the operands are.
+            unsafe { (self.run)(&items[..self.operands.len()], par) }
+        }));
+        result.unwrap_or(Err(Failure::Defect))
     }
 
     fn some(&self, places: Range<u64>, par: Par) -> Result<(), Failure> {
@@ -123,12 +128,16 @@ pub unsafe fn run(routine: &Routine, dtype: Dtype, operands: &[Operand], stack: 
     if places == 0 {
         return Ok(());
     }
+    done(&call, places, threads)
+}
+
+fn done(call: &Call<'_>, places: u64, threads: &dyn Threads) -> Result<(), Failure> {
     let work = call.work();
     // What is small does not even ask how many threads there are.
     let is_large = work * places as f64 >= WORTH_SHARING;
     let count = if is_large { threads.count() } else { 1 };
     if count > 1 && places > 1 && (work < WORTH_SPLITTING || places >= 4 * count as u64) {
-        return shared(&call, places, threads);
+        return shared(call, places, threads);
     }
     if count < 2 || work < WORTH_SPLITTING {
         return call.some(0..places, Par::Seq);
@@ -142,12 +151,13 @@ pub unsafe fn run(routine: &Routine, dtype: Dtype, operands: &[Operand], stack: 
 }
 
 fn shared(call: &Call<'_>, places: u64, threads: &dyn Threads) -> Result<(), Failure> {
-    const FAILURES: [Failure; 5] = [
+    const FAILURES: [Failure; 6] = [
         Failure::Singular,
         Failure::NotPositiveDefinite,
         Failure::NoConvergence,
         Failure::OutOfMemory,
         Failure::Type,
+        Failure::Defect,
     ];
     let failed = AtomicU8::new(u8::MAX);
     threads.share(places, &|range| match call.some(range, Par::Seq) {
@@ -160,4 +170,53 @@ fn shared(call: &Call<'_>, places: u64, threads: &dyn Threads) -> Result<(), Fai
     FAILURES
         .get(usize::from(failed.into_inner()))
         .map_or(Ok(()), |failure| Err(*failure))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Several threads that are one.
+    struct Several;
+
+    impl Threads for Several {
+        fn count(&self) -> usize {
+            2
+        }
+
+        fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
+            let _ = work(0..units / 2) && work(units / 2..units);
+        }
+
+        fn inside(&self, work: &mut (dyn FnMut(usize) + Send)) {
+            work(1);
+        }
+    }
+
+    #[test]
+    fn panics_are_failures() {
+        unsafe fn broken(_: &[Item<'_>], _: Par) -> Result<(), Failure> {
+            panic!("a defect")
+        }
+        let Some(routine) = Routine::find("inv") else { unreachable!() };
+        let operand = |stack: usize, n: usize| Operand {
+            data: std::ptr::null_mut(),
+            shape: vec![stack, n, n],
+            strides: vec![0; 3],
+        };
+        let silent = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| ()));
+        for (stack, n) in [(1, 2), (8, 100), (1, 1000)] {
+            let operands = [operand(stack, n), operand(stack, n)];
+            let call = Call {
+                routine,
+                run: broken,
+                operands: &operands,
+                stack: &[stack],
+            };
+            assert_eq!(done(&call, stack as u64, &Several), Err(Failure::Defect));
+            assert_eq!(done(&call, stack as u64, &Alone), Err(Failure::Defect));
+        }
+        std::panic::set_hook(silent);
+    }
 }

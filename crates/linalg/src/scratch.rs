@@ -1,5 +1,7 @@
 //! Memory for what is computed on the way, which may not be there.
 
+use std::ops::{Index, IndexMut};
+
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::{MatMut, MatRef};
 
@@ -68,6 +70,28 @@ impl<T: Element> Scratch<T> {
         Ok(made)
     }
 
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn col(&self, col: usize) -> &[T] {
+        &self.memory[col * self.step..][..self.rows]
+    }
+
+    pub fn col_mut(&mut self, col: usize) -> &mut [T] {
+        &mut self.memory[col * self.step..][..self.rows]
+    }
+
+    /// Some neighbouring columns.
+    pub fn cols_mut<const N: usize>(&mut self, at: usize) -> [&mut [T]; N] {
+        let mut rest = &mut self.memory[at * self.step..];
+        std::array::from_fn(|_| {
+            let (col, after) = std::mem::take(&mut rest).split_at_mut(self.step);
+            rest = after;
+            &mut col[..self.rows]
+        })
+    }
+
     pub fn as_ref(&self) -> MatRef<'_, T> {
         MatRef::from_column_major_slice_with_stride(&self.memory, self.rows, self.cols, self.step)
     }
@@ -77,17 +101,41 @@ impl<T: Element> Scratch<T> {
     }
 }
 
+impl<T> Index<(usize, usize)> for Scratch<T> {
+    type Output = T;
+    fn index(&self, (row, col): (usize, usize)) -> &T {
+        &self.memory[col * self.step + row]
+    }
+}
+
+impl<T> IndexMut<(usize, usize)> for Scratch<T> {
+    fn index_mut(&mut self, (row, col): (usize, usize)) -> &mut T {
+        &mut self.memory[col * self.step + row]
+    }
+}
+
 impl<T: Element<Re = f64>> Scratch<T> {
-    /// Scales the matrix by a power of two, so that neither squares nor sums of its elements leave the range of numbers; what results are to be
-    /// scaled by is given back, 1 for nearly all. Its elements are finite.
-    pub fn normalise(&mut self) -> f64 {
-        const SAFE: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
-        let largest = self.memory.iter().fold(0.0_f64, |most, x| {
+    /// The largest part of an element; infinity or NaN if there is one.
+    pub fn largest(&self) -> f64 {
+        // Bits of numbers above zero are in the order of the numbers, infinity and NaN last, and their maximum is found faster.
+        let bits = |x: f64| x.to_bits() << 1;
+        let largest = self.memory.iter().fold(0, |most, x| {
             let (re, im) = x.parts();
-            most.max(re.abs()).max(im.abs())
+            most.max(bits(re)).max(bits(im))
         });
+        f64::from_bits(largest >> 1)
+    }
+
+    /// Scales the matrix by a power of two, so that neither squares nor sums of its elements leave the range of numbers; what results are to be
+    /// scaled by is given back, 1 for nearly all. Elements that are no numbers make an iteration not end.
+    pub fn normalise(&mut self) -> Result<f64, Failure> {
+        const SAFE: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+        let largest = self.largest();
+        if !largest.is_finite() {
+            return Err(Failure::NoConvergence);
+        }
         if largest == 0.0 || SAFE.contains(&largest) {
-            return 1.0;
+            return Ok(1.0);
         }
         // A power of two itself would have no inverse at the ends of the range: two steps, each of which has one.
         let half = (largest.log2() / 2.0).floor().exp2();
@@ -95,7 +143,7 @@ impl<T: Element<Re = f64>> Scratch<T> {
         for x in &mut self.memory {
             *x = x.times(down).times(down);
         }
-        half * half
+        Ok(half * half)
     }
 }
 

@@ -110,7 +110,7 @@ fn refusal(py: Python<'_>, failure: Failure) -> PyErr {
         Failure::Singular => "Singular matrix",
         Failure::NotPositiveDefinite => "Matrix is not positive definite",
         Failure::NoConvergence => "Eigenvalues did not converge",
-        Failure::Type => return errors::internal(py, failure.to_string()),
+        Failure::Type | Failure::Defect => return errors::internal(py, failure.to_string()),
         Failure::OutOfMemory => return PyMemoryError::new_err(failure.to_string()),
     };
     error(py, words.to_owned())

@@ -38,7 +38,7 @@ impl Threads for Crew {
 /// its lengths and its strides in bytes; the bytes of `ranks` say how many axes each has. Their shapes are those that the routine's signature
 /// asks for, and what is written is memory of its own.
 pub unsafe extern "C" fn weft_routine(
-    _ctx: *const Context<'_>,
+    ctx: *const Context<'_>,
     routine: i32,
     elem: i32,
     threads: i32,
@@ -88,6 +88,12 @@ pub unsafe extern "C" fn weft_routine(
         Err(Failure::NoConvergence) => Outcome::NoConvergence,
         Err(Failure::Type) => Outcome::Absent,
         Err(Failure::OutOfMemory) => Outcome::OutOfMemory,
+        Err(failure @ Failure::Defect) => {
+            // The call ends with this, whatever the library raises.
+            // SAFETY: by contract.
+            unsafe { &*ctx }.broken(failure.to_string());
+            Outcome::Absent
+        }
     };
     outcome as i64
 }

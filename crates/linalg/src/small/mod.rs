@@ -3,7 +3,8 @@
 #![allow(unsafe_code)]
 
 mod blocks;
-mod vectors;
+pub mod columns;
+pub mod vectors;
 
 use vectors::Float;
 
