@@ -1,7 +1,7 @@
 """Array code against the peers: `python run.py [--list] [--quick] [--record] [--cores one|all|both] [GROUP or NAME ...]`.
 
-The groups are `mesh`, `chain`, `programs`, `small`, `draws`, `folds`, `transforms` and `fresh`. Everyone's result is checked, then everyone
-takes turns; one core and all cores are a process each.
+The groups are `mesh`, `chain`, `programs`, `small`, `draws`, `folds`, `sorts`, `transforms` and `fresh`. Everyone's result is checked, then
+everyone takes turns; one core and all cores are a process each.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-GROUPS = ["mesh", "chain", "programs", "small", "draws", "folds", "transforms", "fresh"]
+GROUPS = ["mesh", "chain", "programs", "small", "draws", "folds", "sorts", "transforms", "fresh"]
 # What all cores do is measured of these only.
-ON_ALL = ["mesh", "chain", "programs", "transforms"]
+ON_ALL = ["mesh", "chain", "programs", "sorts", "transforms"]
 FIRST = ["mesh", "chain", "black-scholes", "blur", "image", "k-means", "jacobi", "pi", "sum-4000×1000-1", "softmax-4000×1000-1"]
 SAMPLES = 5
 
@@ -57,6 +57,7 @@ def benchmarks(cores: str) -> list[tuple[str, Any, float | None, int]]:
     from harness import LIMIT, Benchmark, Contender
     from programs import CHAIN, FOLDS, MESH, PROGRAMS
     from small import SMALL
+    from sorts import SORTS
     from transforms import ONE, TWO
 
     def of(program: Any, extra: list[Any]) -> Any:
@@ -77,6 +78,7 @@ def benchmarks(cores: str) -> list[tuple[str, Any, float | None, int]]:
         found += [("draws", b, None, count) for b, count in DRAWS]
         found += [("folds", of(p, []), None, 1) for p in FOLDS]
         found += [("transforms", b, None, 1) for b in ONE]
+    found += [("sorts", of(p, []), None, 1) for p in SORTS]
     found += [("transforms", b, None, 1) for b in TWO]
     return found
 

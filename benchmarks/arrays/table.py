@@ -133,6 +133,7 @@ def goals(lines: list[Line], fresh: Fresh) -> str:
         goal(f"reductions no slower than the best peer: how many of {len(folds)} are", behind, 0, "{:.0f}")
     goals_of_transforms([line for line in lines if line.group == "transforms"], goal)
     goals_of_programs([line for line in lines if line.group == "programs"], goal)
+    goals_of_sorts([line for line in lines if line.group == "sorts" and line.cores == "all"], goal)
     for line in (line for line in lines if line.name == "normal"):
         goal("10⁷ normal numbers: at most 0.4 times NumPy's time on one core", line.over("numpy"), 0.4, "{:.2f}×")
     goals_of_small(lines, fresh, goal)
@@ -146,6 +147,14 @@ def goals_of_transforms(transforms: list[Line], goal: Any) -> None:
         ratios = [ratio for line in own if (ratio := line.over("scipy")) is not None]
         if ratios:
             goal(f"`{name}` and `r{name}`, {where} of the cores, over SciPy's: the most of {len(ratios)}", max(ratios), allowed, "{:.2f}×")
+
+
+def goals_of_sorts(sorts: list[Line], goal: Any) -> None:
+    """On all cores, which sorts of weft arrays use, against NumPy's one."""
+    for name, allowed in (("sort", 1.3), ("argsort", 0.6), ("unique", 0.6)):
+        ratios = [ratio for line in sorts if line.name.startswith(f"{name}-") and (ratio := line.over("numpy")) is not None]
+        if ratios:
+            goal(f"`{name}` of 10⁷, all cores, at most {allowed} times NumPy's: the most of {len(ratios)}", max(ratios), allowed, "{:.2f}×")
 
 
 def goals_of_programs(programs: list[Line], goal: Any) -> None:
@@ -192,7 +201,7 @@ def markdown(lines: list[Line], fresh: Fresh, versions: dict[str, str]) -> str:
     peers = ", ".join(f"{name} {version}" for name, version in versions.items())
     today = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}"
     parts = [f"{machine()}; one core unless all are said; {today}. {peers}.", goals(lines, fresh)]
-    titles = {"mesh": "", "chain": "", "programs": "", "small": "", "folds": "", "draws": "", "transforms": ""}
+    titles = {"mesh": "", "chain": "", "programs": "", "small": "", "folds": "", "sorts": "", "draws": "", "transforms": ""}
     for group in titles:
         chosen = [line for line in lines if line.group == group and line.name != "triad"]
         if chosen:

@@ -86,6 +86,21 @@ def test_texts_that_are_refused() -> None:
     check("xp.einsum('ij')")
 
 
+def test_sums_of_nothing_are_zero() -> None:
+    """Also beside infinities and NaN, by which no zeros are multiplied."""
+    a, b, c = np.zeros(0), np.array([np.inf, np.nan]), np.array([[np.inf], [1.0]])
+    for text in ("i,j->j", "i,j->", "j,i->j", "i,j,jk->k", "j,i,jk->jk", "jk,j,i->j", "i,j->ij"):
+        operands = {"i": a, "j": b, "jk": c}
+        names = ", ".join(f"x{at}" for at in range(text.count(",") + 1))
+        given = {f"x{at}": operands[term] for at, term in enumerate(text.split("->")[0].split(","))}
+        check(f"xp.einsum({text!r}, {names})", **given)
+        # NumPy multiplies sums that it has already, where it optimizes: zero times infinity.
+        wanted = np.einsum(text, *given.values())
+        assert difference(wanted, weft.einsum(text, *map(weft.asarray, given.values()), optimize=True), exact=True) is None
+    check("xp.einsum('i,j->j', a, b)", a=np.zeros(0, np.int32), b=np.array([3, 4], np.int32))
+    check("xp.einsum('i,j->j', a, b, out=o)", a=a, b=b, o=np.ones(2))
+
+
 def test_keywords() -> None:
     a = array((3, 3))
     check("xp.einsum('ij,jk', a, a, out=o)", exact=False, a=a, o=np.zeros((3, 3)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,55 @@ def test_keywords() -> None:
         check(f"xp.vecdot(a, b, axis={axis})", exact=False, a=a, b=b)
     check("xp.vecdot(a, b)", exact=False, a=array((3,), np.complex64), b=array((2, 3), np.complex64, seed=1))
     check("xp.matmul(a.T, b[:, ::-1])", exact=False, a=a, b=b)
+
+
+def _axes_of(rng: random.Random, name: str, ranks: list[int], cores: list[int]) -> str:
+    """A list of axes that most of the time fits the operands and the result."""
+    count = 3 if cores[-1] or rng.random() < 0.7 else 2
+    items = []
+    for rank, core in list(zip(ranks, cores))[:count]:
+        chosen = [axis - rng.choice([0, rank]) for axis in rng.sample(range(rank), min(core, rank))]
+        if chosen and rng.random() < 0.06:
+            chosen[0] = rng.choice([rank, chosen[-1], 1.5])
+        items.append(str(chosen[0]) if core == 1 and chosen and rng.random() < 0.5 else str(tuple(chosen)))
+    return f"[{', '.join(items)}]" if rng.random() < 0.95 else f"({', '.join(items)})"
+
+
+@pytest.mark.parametrize("name", ["matmul", "matvec", "vecmat", "vecdot"])
+def test_axes(name: str) -> None:
+    rng = random.Random(name)
+    for _ in range(60):
+        one, other = rng.choice([(2, 3), (3, 3), (3, 2), (2, 2), (1, 3), (3, 1), (1, 1)])
+        first, second = {"matmul": (min(one, 2), min(other, 2)), "matvec": (2, 1), "vecmat": (1, 2), "vecdot": (1, 1)}[name]
+        last = {"matmul": first + second - 2, "vecdot": 0}.get(name, 1)
+        rank = max(max(one - first, other - second) + last, 0)
+        axes = _axes_of(rng, name, [one, other, rank], [first, second, last])
+        dtype = rng.choice([np.float64, np.int32, np.complex64])
+        a, b = array((3,) * one, dtype), array((3,) * other, dtype, seed=1)
+        check(f"xp.{name}(a, b, axes={axes})", exact=False, a=a, b=b)
+        # NumPy 2.4 leaves elements of such an `out` unwritten.
+        if name == "vecmat" and dtype == np.complex64:
+            continue
+        check(f"xp.{name}(a, b, axes={axes}, out=o)", exact=False, a=a, b=b, o=np.zeros((3,) * rank, dtype))
+
+
+def test_axes_of_other_lengths() -> None:
+    a, b = array((2, 3, 4)), array((4, 2, 3), seed=1)
+    for axes in (
+        "[(1, 2), (0, 2), (0, 1)]", "[(0, 2), (0, 1), (0, 1)]", "[(0, 2), (0, 1), (-1, 0)]", "[(2, 1), (1, 0), (2, 1)]",
+        "[(0, 1), (1, 2), (0, 1)]", "[(0, 2), (0, 1)]", "[(0, 2), (0, 1), 0]", "[[0, 2], (0, 1), (0, 1)]", "[(0, 0), (0, 1), (0, 1)]",
+        "None", "3",
+    ):  # fmt: skip
+        check(f"xp.matmul(a, b, axes={axes})", exact=False, a=a, b=b)
+    check("xp.matmul(a, b, axis=0)", a=a, b=b)
+    check("xp.matmul(a, b, keepdims=True)", a=a, b=b)
+    for words in (
+        "axis=1, keepdims=True", "axis=-3, keepdims=True", "axes=[0, 0], keepdims=True", "axes=[0, 0, 2], keepdims=True", "axes=[0, 0, ()]",
+        "axes=[0, 0, 0]", "axes=[0, 0], axis=0", "axis=1.5", "axis=3",
+    ):  # fmt: skip
+        check(f"xp.vecdot(a, a, {words})", exact=False, a=a)
+    check("xp.vecdot(a, b, axis=-2, keepdims=True)", exact=False, a=a, b=a[0])
+    check("xp.vecdot(a, b, axis=-3)", a=a, b=a[0])
 
 
 def test_cross() -> None:

@@ -129,3 +129,23 @@ def test_unique_parts_of_a_row_are_its_elements() -> None:
     for axis in (0, -1, 1):
         for words in ("", ", equal_nan=False", ", return_index=True, return_counts=True, return_inverse=True"):
             check(f"xp.unique(a, axis={axis}{words})", a=row)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32])
+def test_long_rows(dtype: type) -> None:
+    """The lengths from which on rows are sorted in buckets, and threads share them: the same for any number of these."""
+    before = weft.get_num_threads()
+    a = np.resize(array((5000,), dtype, nan=True), 140_000)
+    a[::3] = np.random.default_rng(0).standard_normal(len(a[::3])).astype(np.float32) * 1000
+    x = weft.asarray(a)
+    try:
+        for threads in (1, 2, 3):
+            weft.set_num_threads(threads)
+            for n in (131_071, 131_072, 140_000):
+                assert np.array_equal(host(weft.sort(x[:n])), np.sort(a[:n]), equal_nan=True)
+                assert np.array_equal(host(weft.unique(x[:n])), np.unique(a[:n]), equal_nan=True)
+                assert np.array_equal(host(weft.argsort(x[:n])), np.argsort(a[:n], kind="stable"))
+        check("xp.unique(a, return_counts=True)", a=a)
+        check("xp.sort(a, 0)", a=np.stack((a, a[::-1]), axis=1))
+    finally:
+        weft.set_num_threads(before)

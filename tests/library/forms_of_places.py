@@ -197,6 +197,13 @@ MATRICES = (
         exact=False,
         products=True,
     ),
+    Row(
+        "vdot",
+        ("np.vdot(a, b)", "np.vdot(a, z)", "np.vdot(b, a)"),
+        {"b": like(1), "z": mixed},
+        exact=False,
+        products=True,
+    ),
     Row("kron", ("np.kron(a, b)", "np.kron(a, z)", "np.kron(b, a)", "np.kron(a, n)"), {"b": row_of(2), "z": mixed, "n": number(2)}),
     Row(
         "cross",

@@ -54,6 +54,22 @@ def test_products_with_numbers(name: str) -> None:
         check(f"np.{name}{text}", a=array((3,), np.float32), n=NUMBER)
 
 
+@pytest.mark.parametrize("dtype", ALL)
+def test_vdot_of_every_dtype(dtype: type) -> None:
+    a = array((12,), dtype)
+    for other in (dtype, np.float32, np.int8, np.complex64):
+        check("np.vdot(a, b)", exact=False, a=a, b=array((12,), other, seed=1))
+    check("np.vdot(a, b)", exact=False, a=np.zeros(0, dtype), b=np.zeros((0, 3), dtype))
+
+
+def test_vdot_of_shapes() -> None:
+    for a in layouts(array((3, 4), np.complex128)):
+        for b in (array((12,), np.complex128), array((2, 6), np.float64), array((3, 2, 2), np.complex64)):
+            check("np.vdot(a, b), np.vdot(b, a)", exact=False, a=a, b=b)
+    check("np.vdot(a, b)", a=array((3, 4), np.complex128), b=array((3,), np.complex128))
+    check("np.vdot(a, 2j), np.vdot(2.5, a), np.vdot((1, 2j), [3, 4])", a=array((1,), np.complex128))
+
+
 def test_products_that_do_not_fit() -> None:
     for shapes in (((3,), (4,)), ((2, 3), (3, 2)), ((0,), (2,))):
         check("np.inner(a, b)", a=array(shapes[0], np.float64), b=array(shapes[1], np.float64))

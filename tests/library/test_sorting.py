@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from numpy_calls import ALL, KINDS, array, axes, check, layouts
+
+import weft
+from weft import njit
 
 # Lengths that are sorted in different ways.
 LENGTHS = (0, 1, 2, 8, 20, 100, 1000)
@@ -202,3 +207,115 @@ def test_zeros_and_nan_in_sorted_rows() -> None:
     a = np.concatenate((np.full(100, -0.0), np.zeros(100), np.full(100, 2.0), np.full(9, np.nan)))
     check("np.sort(a)", a=a)
     check("np.signbit(np.sort(a, kind='stable'))", a=a)
+
+
+# Rows from this length on are sorted in buckets: `_LARGE` in crates/library/src/buckets.py.
+LARGE = 131_072
+
+
+def long_rows(n: int, dtype: object) -> Iterator[np.ndarray]:
+    """Rows that fill buckets in different ways."""
+    dtype = np.dtype(dtype)
+    rng = np.random.default_rng(n)
+    yield spread(n, dtype)
+    # Many equal ones, some of which fill buckets of their own.
+    yield rng.integers(0, 50, n).astype(dtype)
+    yield np.arange(n)[::-1].astype(dtype)
+    if dtype.kind == "f":
+        yield rng.standard_normal(n).astype(dtype)
+        zeros = np.where(rng.random(n) < 0.5, -0.0, 0.0).astype(dtype)
+        yield zeros
+        # Zeros of both signs beside the smallest numbers, all NaN but a few.
+        yield np.where(rng.random(n) < 0.3, zeros, np.copysign(np.finfo(dtype).smallest_subnormal, rng.standard_normal(n)).astype(dtype))
+        yield np.where(rng.random(n) < 0.9, np.nan, rng.standard_normal(n)).astype(dtype)
+    else:
+        # Close together, but for a few at the ends of the type.
+        close = rng.integers(0, 1 << 16, n).astype(dtype)
+        close[rng.integers(0, n, 40)] = np.iinfo(dtype).max
+        close[rng.integers(0, n, 40)] = np.iinfo(dtype).min
+        yield close
+        # Far apart, and close to one another in each of few places.
+        yield rng.integers(0, 4, n).astype(dtype) * dtype.type(np.iinfo(dtype).max // 4) + rng.integers(0, 30, n).astype(dtype)
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """The number of threads is as it was again."""
+    before = weft.get_num_threads()
+    yield
+    weft.set_num_threads(before)
+
+
+def check_sorted(found: np.ndarray, wanted: np.ndarray) -> None:
+    """The same numbers, and zeros of the same signs."""
+    assert np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f")
+    if wanted.dtype.kind == "f":
+        assert np.array_equal(np.signbit(found[wanted == 0]), np.signbit(wanted[wanted == 0]))
+
+
+@njit
+def sorted_by_one(a):
+    return np.sort(a)
+
+
+@njit(parallel=True)
+def sorted_by_threads(a):
+    return np.sort(a)
+
+
+@njit(parallel=True)
+def sort_in_place(a):
+    a.sort(kind="stable")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64])
+def test_long_rows(dtype: type, threads: None) -> None:
+    """With any number of threads what NumPy's stable sort gives."""
+    for n in (LARGE - 1, LARGE, LARGE + 4099):
+        for a in long_rows(n, dtype):
+            wanted = np.sort(a, kind="stable")
+            check_sorted(sorted_by_one(a), wanted)
+            for count in (1, 2, 3):
+                weft.set_num_threads(count)
+                check_sorted(sorted_by_threads(a), wanted)
+            sort_in_place(a)
+            check_sorted(a, wanted)
+
+
+def test_long_rows_of_layouts() -> None:
+    a = np.stack([spread(LARGE, np.float64), spread(LARGE, np.float64, 1)], axis=1)
+    for rows in (a, np.asfortranarray(a), a[::-1]):
+        check("np.sort(a, axis=0)", a=rows)
+        check("np.sort(a[:, 1])", a=rows)
+        check("b = a.copy()\nb[:, 0].sort()\nreturn b", a=rows)
+
+
+@njit(parallel=True)
+def different(a):
+    return np.unique(a)
+
+
+@njit
+def different_and_counts(a):
+    return np.unique(a, return_counts=True)
+
+
+@njit(parallel=True)
+def all_different(a):
+    return np.unique(a, return_counts=True, equal_nan=False)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.float64])
+def test_different_elements_of_long_rows(dtype: type, threads: None) -> None:
+    for a in long_rows(LARGE + 17, dtype):
+        # In stable order the first of two zeros is that which is there first.
+        ordered = np.sort(a, kind="stable")
+        wanted, counts = np.unique(ordered, return_counts=True)
+        for count in (1, 3):
+            weft.set_num_threads(count)
+            check_sorted(different(a), wanted)
+        for function, equal_nan in ((different_and_counts, True), (all_different, False)):
+            wanted, counts = np.unique(ordered, return_counts=True, equal_nan=equal_nan)
+            found, times = function(a)
+            check_sorted(found, wanted)
+            assert np.array_equal(times, counts)

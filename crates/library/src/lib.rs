@@ -59,8 +59,10 @@ macro_rules! files {
 
 files! {
     "axes": Policy::AS_WRITTEN,
+    "buckets": Policy::AS_WRITTEN,
     "comparing": Policy::AS_WRITTEN,
     "cumulative": Policy::AS_WRITTEN,
+    "digits": Policy::AS_WRITTEN,
     "histograms": Policy::AS_WRITTEN,
     "indexing": Policy::AS_WRITTEN,
     "joining": Policy::AS_WRITTEN,

@@ -63,6 +63,19 @@ def _as_matrix(a):
     return a.ravel().reshape((rows, a.shape[-1]))
 
 
+def vdot(a, b, /):
+    """The product of two arrays as vectors, the first conjugated.
+
+    >>> np.vdot(np.array([1j, 2]), np.array([1j, 1]))
+    np.complex128(3+0j)
+    """
+    a = np.asarray(a).ravel()
+    b = np.asarray(b).ravel()
+    if len(a) != len(b):
+        raise ValueError("cannot reshape array: vdot takes arrays of as many elements")
+    return np.dot(np.conj(a) if a.dtype.kind == "c" else a, b)
+
+
 def kron(a, b):
     """Every element of one array times the whole of another, as blocks of one array.
 

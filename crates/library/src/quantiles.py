@@ -5,8 +5,9 @@ import numpy as np
 from weft.language import Static, axes_of, float_type, for_numba, refuse
 
 from .axes import _each_row, _into, _kept, _rows
+from .digits import _from_key, _key
 from .searching import _below
-from .sorting import _MANY, _from_key, _key, _select, argsort, sort
+from .sorting import _MANY, _select, argsort, sort
 
 
 def _neighbours(row, i):

@@ -2,10 +2,13 @@
 
 import numpy as np
 
+from weft import prange
 from weft.language import Static, refuse
 
+from .buckets import _LARGE, _in_buckets, _sorted_bucket
+from .digits import _from_key
 from .joining import concatenate
-from .searching import searchsorted
+from .searching import _grow, searchsorted
 from .sorting import argsort, sort
 
 
@@ -18,6 +21,7 @@ def unique(
     *,
     equal_nan: Static = True,
     sorted: Static = True,
+    _short: Static = False,
 ):
     """The different elements in sorted order; on demand also where each is first, which of them each element is, and how often each is
     there. All NaN are one unless `equal_nan=False`.
@@ -30,12 +34,14 @@ def unique(
         refuse("unique along an axis cannot be compiled")
     row = ar.ravel()
     if not return_index and not return_inverse:
-        ordered = sort(row)
-        starts = _starts(ordered, equal_nan)
-        found = (ordered[starts[:-1]],)
+        if not _short and row.dtype.kind in ("i", "u", "f") and row.dtype.itemsize > 2 and len(row) >= _LARGE:
+            different, starts = _distinct_of_long(row, return_counts, equal_nan)
+        else:
+            # The row is short here, or one that is never sorted in buckets.
+            different, starts = _distinct(sort(row, _short=True), return_counts, equal_nan)
         if return_counts:
-            return found[0], np.asarray(starts[1:] - starts[:-1])
-        return found[0]
+            return different, np.asarray(starts[1:] - starts[:-1])
+        return different
     order = argsort(row)
     ordered = row[order]
     starts = _starts(ordered, equal_nan)
@@ -53,26 +59,71 @@ def unique(
     return found
 
 
+def _distinct(ordered, counted: Static, equal_nan: Static):
+    """The different elements of a sorted row; where each starts, and the row's length, if they are to be counted."""
+    different = np.empty(_count_new(ordered, ordered.dtype, equal_nan), ordered.dtype)
+    starts = np.empty(len(different) + 1 if counted else 0, np.int64)
+    _pick_new(ordered, different, starts, 0, len(different), counted, equal_nan)
+    if counted:
+        starts[len(different)] = len(ordered)
+    return different, starts
+
+
+def _distinct_of_long(row, counted: Static, equal_nan: Static):
+    """The same of a long row that is not sorted, bucket by bucket: none has elements that another has."""
+    if _grow(row, 0, len(row)):
+        return _distinct(row, counted, equal_nan)
+    keys, bounds = _in_buckets(row)
+    buckets = len(bounds) - 1
+    numbers = np.empty(buckets, np.int64)
+    for bucket in prange(buckets):
+        part = _sorted_bucket(keys, bounds, bucket, row.dtype.kind == "f")
+        numbers[bucket] = _count_new(part, row.dtype, equal_nan)
+    ends = np.cumsum(numbers)
+    different = np.empty(ends[-1], row.dtype)
+    starts = np.empty(len(different) + 1 if counted else 0, np.int64)
+    for bucket in prange(buckets):
+        part = keys[bounds[bucket] : bounds[bucket + 1]]
+        _pick_new(part, different, starts, bounds[bucket], ends[bucket], counted, equal_nan)
+    if counted:
+        starts[len(different)] = len(row)
+    return different, starts
+
+
+def _count_new(ordered, dtype: Static, equal_nan: Static):
+    """How many different elements a sorted row has, of numbers or of their keys."""
+    different = 1 if len(ordered) > 0 else 0
+    for i in range(1, len(ordered)):
+        different += 1 if _differ(_number(ordered[i - 1], dtype), _number(ordered[i], dtype), equal_nan) else 0
+    return different
+
+
+def _pick_new(ordered, different, starts, start, end, counted: Static, equal_nan: Static):
+    """Writes the different elements of a sorted row, of numbers or of their keys, before a place of another one; and where they start,
+    the row itself at `start`. From the back: what is written last in each place is the first of equal elements."""
+    at = end
+    after = True
+    for i in range(len(ordered) - 1, -1, -1):
+        at -= 1 if after else 0
+        x = _number(ordered[i], different.dtype)
+        different[at] = x
+        if counted:
+            starts[at] = start + i
+        after = i > 0 and _differ(_number(ordered[max(i - 1, 0)], different.dtype), x, equal_nan)
+
+
+def _number(x, dtype: Static):
+    """A number, or the number with a key."""
+    return x if x.dtype == dtype else _from_key(x, dtype)
+
+
 def _starts(ordered, equal_nan: Static):
     """Where each of the different elements of a sorted row starts, and the row's length."""
-    n = len(ordered)
-    different = 0
-    for i in range(n):
-        different += 1 if _is_new(ordered, i, equal_nan) else 0
-    starts = np.empty(different + 1, np.int64)
-    at = 0
-    for i in range(n):
-        # The place is kept where the element is another than the one before.
-        starts[at] = i
-        at += 1 if _is_new(ordered, i, equal_nan) else 0
-    starts[different] = n
-    return starts
+    return _distinct(ordered, True, equal_nan)[1]
 
 
-def _is_new(ordered, i, equal_nan: Static):
-    if i == 0:
-        return True
-    x, y = ordered[i - 1], ordered[i]
+def _differ(x, y, equal_nan: Static):
+    """Are neighbours in sorted order different elements?"""
     if equal_nan and (y.dtype.kind == "f" or y.dtype.kind == "c"):
         return (x != y) & ((x == x) | (y == y))
     return x != y

@@ -2,10 +2,11 @@
 
 import numpy as np
 from weft import prange
-from weft.intrinsics import bits, from_bits
 
-from weft.language import Static, axis_of, highest, refuse, unrolled
+from weft.language import Static, axis_of, refuse, unrolled
 
+from .buckets import _LARGE, _sort_long
+from .digits import _argsort_digits, _from_key, _key, _ranks, _sort_digits, _sort_keys
 from .searching import _grow
 from .shapes import moveaxis
 
@@ -15,36 +16,40 @@ _SHORT = 12
 _LONG = 256
 # In rows from this length on the numbers of 16 bits are counted.
 _COUNTED = 32_768
-# Digits have so many bits.
-_DIGIT = 8
 # Where one element of so many is looked for, the others are not sorted.
 _MANY = 2048
 
 
-def sort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None):
+def sort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None, _short: Static = False):
     """A sorted copy: along an axis, or of all elements as one row. NaN come last.
+
+    Who knows that rows are shorter than `_LARGE` says so with `_short=True`: what sorts long ones is not compiled then.
 
     >>> np.sort(np.array([3, 1, 2]))
     array([1, 2, 3])
     """
     a = np.asarray(a)
     if axis is None:
-        return sort(a.ravel(), 0, kind, order, stable=stable)
+        return sort(a.ravel(), 0, kind, order, stable=stable, _short=_short)
     axis = axis_of(axis, a.ndim)
+    _check_kind(kind, order, stable)
+    if a.ndim == 1:
+        result = np.empty(len(a), a.dtype)
+        if _short:
+            result[:] = a
+            _sort_row(result)
+        else:
+            _sort_into(a, result)
+        return result
     result = a.copy()
-    _sort_in_place(result, axis, kind, order, stable=stable)
+    _sort_rows(moveaxis(result, axis, -1), _short)
     return result
 
 
 def _sort_in_place(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None):
     """The method `a.sort()`."""
     _check_kind(kind, order, stable)
-    rows = moveaxis(a, axis_of(axis, a.ndim), -1)
-    # Equal elements keep their order: floats, of which there are two zeros, are compared then.
-    if kind == "mergesort" or kind == "stable" or stable == True:
-        _sort_rows(rows, True)
-    else:
-        _sort_rows(rows, False)
+    _sort_rows(moveaxis(a, axis_of(axis, a.ndim), -1), False)
 
 
 def _check_kind(kind: Static, order: Static, stable: Static):
@@ -58,19 +63,37 @@ def _check_kind(kind: Static, order: Static, stable: Static):
         refuse(f"there is no kind of sorting '{kind}'")
 
 
-def _sort_rows(rows, stable: Static):
+def _sort_rows(rows, short: Static):
     if rows.ndim == 1:
-        _sort_row(rows, stable)
+        _sort_in_row(rows, short)
     elif rows.ndim == 2:
         for i in prange(len(rows)):
-            _sort_row(rows[i], stable)
+            _sort_in_row(rows[i], short)
     else:
         for at in np.ndindex(rows.shape[:-1]):
-            _sort_row(rows[at], stable)
+            _sort_in_row(rows[at], short)
 
 
-def _sort_row(row, stable: Static):
-    """Sorts a row in place."""
+def _sort_in_row(row, short: Static):
+    """Sorts a row in place. Equal elements keep their order."""
+    if not short and row.dtype.kind in ("i", "u", "f") and row.dtype.itemsize > 2 and len(row) >= _LARGE:
+        if not _grow(row, 0, len(row)):
+            _sort_long(row, row)
+    else:
+        _sort_row(row)
+
+
+def _sort_into(row, result):
+    """Sorts a row into another one."""
+    if row.dtype.kind in ("i", "u", "f") and row.dtype.itemsize > 2 and len(row) >= _LARGE and not _grow(row, 0, len(row)):
+        _sort_long(row, result)
+    else:
+        result[:] = row
+        _sort_row(result)
+
+
+def _sort_row(row):
+    """Sorts a row that is not long in place."""
     n = len(row)
     if n <= _SHORT:
         _insert_sort(row, 0, n)
@@ -89,8 +112,6 @@ def _sort_row(row, stable: Static):
             row[ranks[i]] = values[i]
     elif _grow(row, 0, n):
         return
-    elif row.dtype.kind == "f" and stable:
-        _merge_sort(row)
     elif row.dtype.kind != "f" and row.dtype.itemsize == 2 and n >= _COUNTED:
         _count_sort(row)
     else:
@@ -98,9 +119,12 @@ def _sort_row(row, stable: Static):
         first = keys[0]
         for i in range(n):
             first[i] = _key(row[i])
-        found = keys[_radix_sort(keys)]
+        if row.dtype.kind == "f":
+            _sort_keys(first, keys[1])
+        else:
+            _sort_digits(first, keys[1])
         for i in range(n):
-            row[i] = _from_key(found[i], row.dtype)
+            row[i] = _from_key(first[i], row.dtype)
 
 
 def _precedes(x, y):
@@ -117,45 +141,6 @@ def _precedes(x, y):
     if x.dtype.kind == "f":
         return (x < y) | ((y != y) & (x == x))
     return x < y
-
-
-def _key(x):
-    """An integer in whose order real numbers are sorted."""
-    if x.dtype.kind == "f":
-        if x.dtype.itemsize == 8:
-            i = bits(x)
-            return np.int64(highest(np.int64)) if x != x else i ^ ((i >> 63) & highest(np.int64))
-        j = bits(np.float32(x))
-        return np.int32(highest(np.int32)) if x != x else j ^ ((j >> 31) & highest(np.int32))
-    if x.dtype.kind == "b":
-        return np.uint8(x)
-    return x
-
-
-def _from_key(key, dtype: Static):
-    """The number with a key."""
-    if dtype.kind == "f":
-        if dtype.itemsize == 8:
-            return from_bits(key ^ ((key >> 63) & highest(np.int64)))
-        return dtype.type(from_bits(key ^ ((key >> 31) & highest(np.int32))))
-    return dtype.type(key)
-
-
-def _ranks(keys):
-    """The place of each of a few integers in sorted order: how many others come before it. All are compared with all, many at once."""
-    n = len(keys)
-    ranks = np.zeros(n, keys.dtype if keys.dtype.itemsize > 1 else np.uint16)
-    for i in range(n):
-        key = keys[i]
-        others = keys[i + 1 :]
-        places = ranks[i + 1 :]
-        before = ranks.dtype.type(0)
-        for j in range(n - i - 1):
-            smaller = others[j] < key
-            before += ranks.dtype.type(smaller)
-            places[j] += ranks.dtype.type(not smaller)
-        ranks[i] += before
-    return ranks
 
 
 def _insert_sort(row, start, stop):
@@ -221,62 +206,6 @@ def _count_sort(row):
         at += count
 
 
-def _digit(x, shift):
-    """The digit of an integer that starts at a bit."""
-    return np.int64(x >> shift) & (2**_DIGIT - 1)
-
-
-def _digit_counts(keys):
-    """How often each digit is there in each place."""
-    counts = np.zeros((8 * keys.dtype.itemsize // _DIGIT, 2**_DIGIT), np.int64)
-    rows = ()
-    for place in unrolled(range(8 * keys.dtype.itemsize // _DIGIT)):
-        rows = rows + (counts[place],)
-    for i in range(len(keys)):
-        x = keys[i]
-        for place in unrolled(range(8 * keys.dtype.itemsize // _DIGIT)):
-            rows[place][_digit(x, _DIGIT * place)] += 1
-    return counts
-
-
-def _starts(counts, first):
-    """Where the elements with each digit start, in place of how many there are. With the digit `first` the order of digits begins."""
-    total = np.int64(0)
-    for i in range(len(counts)):
-        digit = i ^ first
-        count = counts[digit]
-        counts[digit] = total
-        total += count
-
-
-def _first_digit(keys, place):
-    """With which digit the order begins: in the highest place of signed integers with that of the smallest."""
-    if keys.dtype.kind == "i":
-        return 2 ** (_DIGIT - 1) if (place + 1) * _DIGIT == 8 * keys.dtype.itemsize else 0
-    return 0
-
-
-def _radix_sort(keys):
-    """Sorts the first of two rows of integers digit by digit, from the lowest: each time the order so far is kept. Which row it is then."""
-    counts = _digit_counts(keys[0])
-    at = 0
-    for place in range(len(counts)):
-        starts = counts[place]
-        shift = _DIGIT * place
-        source = keys[at]
-        if starts[_digit(source[0], shift)] != len(source):
-            _starts(starts, _first_digit(keys, place))
-            target = keys[1 - at]
-            for i in range(len(source)):
-                x = source[i]
-                digit = _digit(x, shift)
-                to = starts[digit]
-                target[to] = x
-                starts[digit] = to + 1
-            at = 1 - at
-    return at
-
-
 def argsort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None):
     """The indices that sort an array: along an axis, or of all elements as one row. Equal elements keep their order.
 
@@ -328,7 +257,7 @@ def _argsort_row(row, indices):
             # Both zeros have one key.
             first[i] = _key(row[i] + row.dtype.type(0))
             order[i] = i
-        indices[:] = both[_radix_argsort(keys, both)]
+        indices[:] = both[_argsort_digits(keys, both)]
 
 
 def _insert_argsort(row, indices, start, stop):
@@ -378,30 +307,6 @@ def _argmerge(row, indices, start, middle, end, spare):
         indices[at] = spare[left]
         left += 1
         at += 1
-
-
-def _radix_argsort(keys, indices):
-    """As _radix_sort, the indices going with their keys."""
-    counts = _digit_counts(keys[0])
-    at = 0
-    for place in range(len(counts)):
-        starts = counts[place]
-        shift = _DIGIT * place
-        source = keys[at]
-        if starts[_digit(source[0], shift)] != len(source):
-            _starts(starts, _first_digit(keys, place))
-            sources = indices[at]
-            target = keys[1 - at]
-            targets = indices[1 - at]
-            for i in range(len(source)):
-                x = source[i]
-                digit = _digit(x, shift)
-                to = starts[digit]
-                target[to] = x
-                targets[to] = sources[i]
-                starts[digit] = to + 1
-            at = 1 - at
-    return at
 
 
 def partition(a, kth, axis: Static = -1, kind: Static = "introselect", order: Static = None):
@@ -477,7 +382,7 @@ def _partition_row(row, kth, result):
         return
     if row.dtype.kind not in ("b", "i", "u", "f") or n < _MANY:
         result[:] = row
-        _sort_row(result, False)
+        _sort_row(result)
         return
     pivot, _, _ = _select(row, kth + n if kth < 0 else kth)
     low = 0

@@ -112,6 +112,7 @@ static ROWS: &[Row] = &[
     function("matrices", "triu"),
     function("matrices", "triu_indices"),
     function("matrices", "vander"),
+    function("matrices", "vdot"),
     function("nans", "nanargmax"),
     function("nans", "nanargmin"),
     function("nans", "nancumprod"),

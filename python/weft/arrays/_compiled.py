@@ -24,6 +24,8 @@ _KEEPS_SHAPE = re.compile(
     r"|percentile|quantile|searchsorted|sort|take|take_along_axis|vander)\("
     r"|    found = np\.empty\(\(a\.shape"
 )
+# Functions that have work for several threads: the others are compiled without these, which is sooner done.
+_THREADED = re.compile(r"np\.(argsort|digitize|interp|median|partition|percentile|quantile|searchsorted|sort|unique)\(")
 
 
 @functools.cache
@@ -37,7 +39,7 @@ def function_of(text: str, parameters: str) -> Callable[..., Any]:
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     scope: dict[str, Any] = {"np": np}
     exec(compile(source, file, "exec"), scope)
-    return njit(scope["of_arrays"])
+    return njit(parallel=bool(_THREADED.match(text)))(scope["of_arrays"])
 
 
 def call(text: str, **arguments: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from weft._weft import _cast, _permute, _reshape, ndarray
 
-from ._common import as_dtype, beside, check_order, given, result_dtype, u
+from ._common import as_dtype, beside, check_order, filled, given, result_dtype, u
 from .products import matrices
 from .reductions import sum as sum_of
 from .shapes import diagonal
@@ -48,6 +48,9 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = 
     arrays = [a if a.dtype == wanted else _cast(a, wanted) for a in arrays]
     sizes = _sizes(terms, arrays)
     operands_left = [_single(a, term, sizes) for a, term in zip(arrays, terms)]
+    if 0 in sizes.values():
+        # Sums of no products: were operands summed first, their zeros might be multiplied by infinities.
+        return given(filled(tuple(sizes[letter] for letter in result), 0, wanted, arrays[0]), out, casting)
     for places in _path(terms, result, arrays, optimize):
         taken = [operands_left.pop(at) for at in sorted(places, reverse=True)][::-1]
         kept = set(result).union(*(term for _, term in operands_left))

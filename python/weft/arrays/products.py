@@ -15,6 +15,7 @@ from weft.kernels.launching import on_a_device
 
 from . import _compiled
 from ._common import (
+    MISSING,
     array_of,
     as_dtype,
     axes_of,
@@ -32,6 +33,7 @@ from ._common import (
     together,
     u,
 )
+from ._core_axes import operands_with_cores_last, with_core_at
 from .creation import tri, within
 from .searching import nonzero
 from .shapes import diagonal, expand_dims, moveaxis
@@ -145,22 +147,23 @@ _EACH = """    found = np.empty((a.shape[0], a.shape[1], b.shape[2]), a.dtype)
 _MATMUL = "(n?,k),(k,m?)->(n?,m?)"
 
 
-def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", dtype: Any = None) -> ndarray:
+def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", dtype: Any = None, axes: Any = MISSING) -> ndarray:
     """The product of matrices in the last two axes; a vector is a row in front and a column behind. Computed at once.
 
-    ValueError for numbers and for lengths that do not meet.
+    `axes` names other axes than these: a list of tuples, for both operands and the result. ValueError for numbers and for lengths that do
+    not meet.
 
     >>> weft.matmul(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
     a, b = together(x1, x2)
-    for number, x in enumerate((a, b)):
-        if x.ndim == 0:
-            raise ValueError(
-                f"matmul: Input operand {number} does not have enough dimensions (has 0, gufunc core with signature {_MATMUL} requires 1)"
-            )
-    if a.shape[-1] != (b.shape[0] if b.ndim == 1 else b.shape[-2]):
-        n = b.shape[0] if b.ndim == 1 else b.shape[-2]
+    _have_cores("matmul", a, b, _MATMUL, (1, 1))
+    core = None
+    if axes is not MISSING:
+        cores = (min(a.ndim, 2), min(b.ndim, 2), min(a.ndim, 2) + min(b.ndim, 2) - 2)
+        (a, b), core = operands_with_cores_last("matmul", [a, b], cores, axes)
+    n = b.shape[0] if b.ndim == 1 else b.shape[-2]
+    if a.shape[-1] != n:
         raise ValueError(
             f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {_MATMUL} "
             f"(size {n} is different from {a.shape[-1]})"
@@ -172,7 +175,17 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", 
     columns = b[:, None] if b.ndim == 1 else b
     found = matrices(rows, columns)
     found = found[..., 0, :] if a.ndim == 1 else found[..., 0] if b.ndim == 1 else found
-    return given(found, out, casting)
+    return given(with_core_at(found, core), out, casting)
+
+
+def _have_cores(function: str, a: ndarray, b: ndarray, signature: str, least: tuple[int, int]) -> None:
+    """Refuses operands that have fewer axes than a function multiplies and sums."""
+    for number, (x, count) in enumerate(zip((a, b), least)):
+        if x.ndim < count:
+            raise ValueError(
+                f"{function}: Input operand {number} does not have enough dimensions (has {x.ndim}, gufunc core with signature {signature} "
+                f"requires {count})"
+            )
 
 
 def _as_asked(a: ndarray, b: ndarray, dtype: Any, casting: str) -> tuple[ndarray, ndarray]:
@@ -186,28 +199,36 @@ def _as_asked(a: ndarray, b: ndarray, dtype: Any, casting: str) -> tuple[ndarray
     return _cast(a, wanted), _cast(b, wanted)
 
 
-def matvec(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
-    """The product of matrices in the last two axes with vectors in the last one. Computed at once.
+def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = MISSING) -> ndarray:
+    """The product of matrices in the last two axes with vectors in the last one, or in those that `axes` names. Computed at once.
 
     >>> weft.matvec(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
     a, b = together(x1, x2)
-    if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
+    _have_cores("matvec", a, b, "(m,n),(n)->(m)", (2, 1))
+    core = None
+    if axes is not MISSING:
+        (a, b), core = operands_with_cores_last("matvec", [a, b], (2, 1, 1), axes)
+    if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"matvec: operands of shapes {a.shape} and {b.shape} do not meet the signature (m,n),(n)->(m)")
-    return given(matrices(a, b[..., None])[..., 0], out)
+    return given(with_core_at(matrices(a, b[..., None])[..., 0], core), out)
 
 
-def vecmat(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
-    """The product of conjugated vectors in the last axis with matrices in the last two. Computed at once.
+def vecmat(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = MISSING) -> ndarray:
+    """The product of conjugated vectors in the last axis with matrices in the last two, or in those that `axes` names. Computed at once.
 
     >>> weft.vecmat(weft.asarray([1, 1]), weft.asarray([[1, 2], [3, 4]]))
     array([4, 6])
     """
     a, b = together(x1, x2)
-    if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+    _have_cores("vecmat", a, b, "(n),(n,m)->(m)", (1, 2))
+    core = None
+    if axes is not MISSING:
+        (a, b), core = operands_with_cores_last("vecmat", [a, b], (1, 2, 1), axes)
+    if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"vecmat: operands of shapes {a.shape} and {b.shape} do not meet the signature (n),(n,m)->(m)")
-    return given(matrices(_conjugate(a)[..., None, :], b)[..., 0, :], out)
+    return given(with_core_at(matrices(_conjugate(a)[..., None, :], b)[..., 0, :], core), out)
 
 
 def _conjugate(a: ndarray) -> ndarray:
@@ -215,27 +236,41 @@ def _conjugate(a: ndarray) -> ndarray:
 
 
 def vecdot(
-    x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, keepdims: bool = False, casting: str = "same_kind", dtype: Any = None
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    axes: Any = MISSING,
+    axis: Any = MISSING,
+    keepdims: bool = False,
+    casting: str = "same_kind",
+    dtype: Any = None,
 ) -> ndarray:
-    """The sums of the products along an axis, the first array conjugated.
+    """The sums of the products along an axis, the last one by default, the first array conjugated.
+
+    `axes` names one for each array, and with `keepdims=True` where the result keeps it.
 
     >>> weft.vecdot(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
     a, b = together(x1, x2)
-    for number, x in enumerate((a, b)):
-        if x.ndim == 0:
-            raise ValueError(
-                f"vecdot: Input operand {number} does not have enough dimensions (has 0, gufunc core with signature (n),(n)->() requires 1)"
-            )
-    a, b = (moveaxis(x, axis, -1) for x in _as_asked(a, b, dtype, casting))
+    _have_cores("vecdot", a, b, "(n),(n)->()", (1, 1))
+    if axes is not MISSING and axis is not MISSING:
+        raise TypeError("cannot specify both 'axis' and 'axes'")
+    if axes is MISSING:
+        along = -1 if axis is MISSING else operator.index(axis)
+        axes = [along, along, along] if keepdims else [along, along]
+    (a, b), core = operands_with_cores_last("vecdot", list(_as_asked(a, b, dtype, casting)), (1, 1, 0), axes, keepdims=keepdims)
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
             f"(size {b.shape[-1]} is different from {a.shape[-1]})"
         )
     found = _summed(_conjugate(a), b, -1)
-    return given(expand_dims(found, axis) if keepdims else found, out, casting)
+    if keepdims:
+        found = with_core_at(expand_dims(found, -1), core if core is not None else (found.ndim,))
+    return given(found, out, casting)
 
 
 def vdot(a: Any, b: Any, /) -> ndarray:

@@ -14,6 +14,8 @@ from . import _compiled
 from ._common import array_of, axis_of, flat, in_order, out_of_order, place_in, positions, u
 
 _KINDS = "qhms"
+# Rows from this length on are sorted in buckets, `_LARGE` in the library: shorter ones need no code for that.
+_LARGE = 131_072
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descending: bool = False, stable: Any = None) -> ndarray:
@@ -29,7 +31,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descend
         raise np.exceptions.AxisError(-1, 0)
     if on_a_device(a) and fits(a):
         return _in_order_of_copy(a, axis, descending)
-    found = _in_copy("np.sort(a, {axis})", a, axis)
+    found = _in_copy("np.sort(a, {axis}" + short_word(a.shape[axis]) + ")", a, axis)
     return found[(slice(None),) * axis + (slice(None, None, -1),)] if descending else found
 
 
@@ -52,6 +54,11 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, desc
     # Equal elements are to keep their order, so both the array and the indices are turned around.
     turn = (slice(None),) * axis + (slice(None, None, -1),)
     return u("subtract", a.shape[axis] - 1, _compiled.call(f"np.argsort(a, {axis})", a=a[turn]))[turn]
+
+
+def short_word(n: int) -> str:
+    """What a text says of rows that are so long."""
+    return ", _short=True" if n < _LARGE else ""
 
 
 def _in_copy(text: str, a: ndarray, axis: int, **arguments: Any) -> ndarray:
