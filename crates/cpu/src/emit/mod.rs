@@ -11,7 +11,7 @@
 //! - memory: `access`, `ahead`, `align`, `lanes`, `gather`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
-//! - operations: `call`, `alone`, `launch`, `routine`, `ops`
+//! - operations: `call`, `alone`, `launch`, `routine`, `host`, `ops`
 //! - statements: `parts`, `control`, `iterate`, `block`
 //! - what runs a body: `loops` over points; `gangs`, `regions`, `skeleton`, `kernel` over blocks
 //! - functions as a whole: `entry`
@@ -68,6 +68,7 @@ mod print;
 mod reductions;
 mod regions;
 mod rounding;
+mod host;
 mod routine;
 mod skeleton;
 mod slots;
