@@ -23,9 +23,9 @@ AS_NUMPY = """
     (2,2)) standard_exponential(3) standard_exponential() laplace() laplace(1.0, 2.0) laplace(1.0, 2.0, 5) logistic() logistic(1.0,
     2.0, 3) gumbel() gumbel(1.0, 2.0) gumbel(1.0, 2.0, 4) standard_cauchy() standard_cauchy(3) weibull(0.0) wald(2.0, 0.5) wald(0.3,
     4.0, 4) poisson() poisson(0.0) poisson(3.7) poisson(9.99, 5) poisson(10.0) poisson(33.3, 5) poisson(1e9) binomial(0,0.5)
-    binomial(5,0.0) binomial(5,1.0) binomial(20,0.3) binomial(20,0.8,5) binomial(100,0.4) binomial(10000,0.9,3) binomial(10**9,0.37)
+    binomial(20,0.3) binomial(20,0.8,5) binomial(100,0.4) binomial(10000,0.9,3) binomial(10**9,0.37)
     geometric(0.05) geometric(0.3,4) geometric(0.34) geometric(1.0) geometric(0.9,3) hypergeometric(30,20,10) hypergeometric(20,30,10)
-    hypergeometric(4,3,0) hypergeometric(5,5,10,4) logseries(0.1) logseries(0.6,5) logseries(0.9999) zipf(1.1) zipf(2.0,4) zipf(6.5)
+    hypergeometric(5,5,10,4) logseries(0.1) logseries(0.6,5) logseries(0.9999) zipf(1.1) zipf(2.0,4) zipf(6.5)
     randint(10) randint(0,1) randint(-5,12) randint(0,2**31) randint(0,2**32) randint(-(2**40),2**50,3) randint(-(2**63),2**63-1)
     randint(3,size=(2,2)) multinomial(20,np.array([0.2,0.3,0.5])) multinomial(500,np.array([0.1,0.2,0.7]),3)
     multinomial(9,np.array([0.5,0.5]),(2,2)) multinomial(0,np.array([1.0])) permutation(12) permutation(np.arange(10.0))
@@ -63,6 +63,8 @@ RECORDED: dict[str, list[float]] = {
     "negative_binomial(4.5, 0.2)": [11, 22, 0.48682728551693544],
     "negative_binomial(90.0, 0.3)": [180, 237, 0.5301656599246548],
     "weibull(1.7)": [1.8371607835812718, 0.5603772194474731, 0.023002568396193634],
+    "binomial(5, 0.0)": [0, 0, 0.21934563492692294],
+    "binomial(5, 1.0)": [5, 5, 0.21934563492692294],
     "dirichlet(np.array([0.5, 3.0, 1.0]))": [
         0.10919068320124374,
         0.656487827393999,
@@ -271,7 +273,7 @@ NUMPY_REFUSES = """
     normal(0.0,-1.0) exponential(-1.0) gumbel(0.0,-1.0) laplace(0.0,-1.0) logistic(0.0,-1.0) lognormal(0.0,-1.0) rayleigh(-1.0)
     weibull(-1.0) pareto(0.0) power(0.0) beta(0.0,1.0) beta(1.0,0.0) chisquare(0.0) f(0.0,1.0) f(1.0,0.0) standard_t(0.0)
     wald(0.0,1.0) wald(1.0,0.0) vonmises(0.0,-1.0) triangular(2.0,1.0,3.0) triangular(0.0,4.0,3.0) poisson(-1.0) poisson(np.nan)
-    binomial(-1,0.5) binomial(2,1.5) binomial(2,np.nan) geometric(0.0) geometric(1.5) hypergeometric(1,1,3) hypergeometric(-1,1,0)
+    binomial(-1,0.5) binomial(2,1.5) binomial(2,np.nan) geometric(0.0) geometric(1.5) hypergeometric(1,1,3) hypergeometric(4,3,0) hypergeometric(-1,1,0)
     logseries(1.0) zipf(1.0) zipf(np.nan) negative_binomial(0.0,0.5) negative_binomial(1.0,1.5) noncentral_chisquare(0.0,1.0)
     noncentral_chisquare(1.0,-1.0) randint(0) randint(3,3) randint(5,-5) choice(0) choice(3,4,False) choice(2,p=np.array([0.5,0.4]))
     choice(2,p=np.array([1.5,-0.5])) multinomial(-1,np.array([1.0])) multinomial(2,np.array([0.9,0.9,0.1]))

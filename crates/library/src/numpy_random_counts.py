@@ -309,8 +309,8 @@ def hypergeometric(ngood, nbad, nsample, size=None):
         raise ValueError("ngood < 0")
     if bad < 0:
         raise ValueError("nbad < 0")
-    if taken < 0:
-        raise ValueError("nsample < 0")
+    if taken < 1:
+        raise ValueError("nsample < 1 or nsample is NaN")
     if good + bad < taken:
         raise ValueError("ngood + nbad < nsample")
     return _counts(size, _hypergeometric, good, bad, taken)

@@ -413,7 +413,9 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
         Some("_operator") => Some(Object::Known(format!("operator.{name}"))),
         Some("numpy.linalg") => Some(Object::Known(format!("numpy.linalg.{name}"))),
         // Its functions are methods of one RandomState, and those of others are called the same.
-        Some("numpy.random" | "numpy.random.mtrand") if is_numpy_random(object, &name) => Some(Object::Known(format!("numpy.random.{name}"))),
+        Some("numpy.random" | "numpy.random.mtrand") if is_numpy_random(object, &name) => {
+            Some(Object::Known(format!("numpy.random.{name}")))
+        }
         // Ufuncs say nothing of their module before NumPy 2.
         _ if type_name(object) == "ufunc" => Some(Object::Known(format!("numpy.{name}"))),
         _ => None,

@@ -80,7 +80,10 @@ pub fn run(
 fn lend(machine: &mut Machine<'_>, module: &Module) -> Vec<ThreadState> {
     let asks = |state: ThreadState| {
         let mut functions = module.functions.iter();
-        functions.any(|f| f.body.any(&mut |kind| matches!(kind, StmtKind::Let(_, Op::ThreadState(asked)) if *asked == state)))
+        functions.any(|f| {
+            f.body
+                .any(&mut |kind| matches!(kind, StmtKind::Let(_, Op::ThreadState(asked)) if *asked == state))
+        })
     };
     let lent: Vec<ThreadState> = ThreadState::ALL.iter().copied().filter(|state| asks(*state)).collect();
     for state in &lent {

@@ -167,7 +167,9 @@ fn thread_state(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     if !l.in_host() {
         let message = "numpy.random and random draw from a state of the host's thread, which neither kernels nor ufuncs have";
         let diag = Diagnostic::new(DiagnosticKind::Unsupported, call.span, message);
-        return Err(diag.help("draw with weft.cuda.random in a kernel, or into an array before it").into());
+        return Err(diag
+            .help("draw with weft.cuda.random in a kernel, or into an array before it")
+            .into());
     }
     l.stays_on_host();
     let ty = ViewType {
@@ -194,7 +196,10 @@ fn libm(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return Err(l.unsupported(call.span, "the C library is the host's"));
     }
     l.stays_on_host();
-    let args = args.iter().map(|arg| l.number_as(arg, Scalar::F64, call.span)).collect::<Res<Vec<_>>>()?;
+    let args = args
+        .iter()
+        .map(|arg| l.number_as(arg, Scalar::F64, call.span))
+        .collect::<Res<Vec<_>>>()?;
     Ok(Val::Num(l.b.emit(Type::F64, Op::Libm { function, args }), Num::strong(Scalar::F64)))
 }
 
@@ -221,11 +226,7 @@ fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Ty::View(ty) = array.ty() else {
         return Err(l.typing(call.span, format!("an array is needed here, and this is {}", array.ty())));
     };
-    let along = if ty.layout == Layout::F {
-        0
-    } else {
-        i128::from(ty.rank) - 1
-    };
+    let along = if ty.layout == Layout::F { 0 } else { i128::from(ty.rank) - 1 };
     Ok(Val::Lit(Lit::bool(axis.const_int() == Some(along))))
 }
 

@@ -250,5 +250,18 @@ macro_rules! attributes {
     ($($ty:ty),*) => { $(impl Field for $ty {})* };
 }
 
-attributes!(AtomicOp, WarpOp, Routine, ThreadState, Libm, BarrierOp, Const, Part, ConstId, bool, u8, u32);
+attributes!(
+    AtomicOp,
+    WarpOp,
+    Routine,
+    ThreadState,
+    Libm,
+    BarrierOp,
+    Const,
+    Part,
+    ConstId,
+    bool,
+    u8,
+    u32
+);
 attributes!(FenceScope, ErrorKind, Spread, String);

@@ -7,7 +7,9 @@ use super::lex::Token;
 use super::literal;
 use super::print::Printer;
 use crate::module::{ArrayId, ConstId, FenceScope, FuncId, Local, ReduceOp, Reduction, Value};
-use crate::op::{AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Libm, Part, Routine, ThreadState, UnOp, WarpOp};
+use crate::op::{
+    AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Libm, Part, Routine, ThreadState, UnOp, WarpOp,
+};
 
 /// A field of an operation or statement.
 pub(super) trait Text: Sized {
