@@ -73,6 +73,106 @@ pub enum Outcome {
     Absent = 5,
 }
 
+/// What of a thread's random numbers [`Op::ThreadState`] gives a view of: those of `numpy.random` and of `random`, each a Mersenne Twister.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ThreadState {
+    /// The twister's 624 words and, behind them, how many of them have been used.
+    NumpyWords,
+    /// A normal number that was made along with the last one, and 1 if it is still to be given, else 0.
+    NumpyNormal,
+    PythonWords,
+    PythonNormal,
+}
+
+impl ThreadState {
+    // Compiled code that is kept names them by number: new ones come last.
+    pub const ALL: &'static [ThreadState] = &[
+        ThreadState::NumpyWords,
+        ThreadState::NumpyNormal,
+        ThreadState::PythonWords,
+        ThreadState::PythonNormal,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            ThreadState::NumpyWords => "numpy_words",
+            ThreadState::NumpyNormal => "numpy_normal",
+            ThreadState::PythonWords => "python_words",
+            ThreadState::PythonNormal => "python_normal",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<ThreadState> {
+        ThreadState::ALL.iter().copied().find(|state| state.name() == name)
+    }
+
+    pub const fn elem(self) -> Scalar {
+        match self {
+            ThreadState::NumpyWords | ThreadState::PythonWords => Scalar::U32,
+            ThreadState::NumpyNormal | ThreadState::PythonNormal => Scalar::F64,
+        }
+    }
+
+    /// How many elements there are.
+    pub const fn len(self) -> usize {
+        match self {
+            ThreadState::NumpyWords | ThreadState::PythonWords => 625,
+            ThreadState::NumpyNormal | ThreadState::PythonNormal => 2,
+        }
+    }
+
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The functions of [`Op::Libm`], of float64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Libm {
+    Log,
+    Exp,
+    Pow,
+    Cos,
+    Acos,
+}
+
+impl Libm {
+    pub const ALL: &'static [Libm] = &[Libm::Log, Libm::Exp, Libm::Pow, Libm::Cos, Libm::Acos];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Libm::Log => "log",
+            Libm::Exp => "exp",
+            Libm::Pow => "pow",
+            Libm::Cos => "cos",
+            Libm::Acos => "acos",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Libm> {
+        Libm::ALL.iter().copied().find(|function| function.name() == name)
+    }
+
+    /// How many arguments it takes.
+    pub const fn arity(self) -> usize {
+        match self {
+            Libm::Pow => 2,
+            Libm::Log | Libm::Exp | Libm::Cos | Libm::Acos => 1,
+        }
+    }
+
+    /// Its value; `b` is for those that take two arguments.
+    pub fn of(self, a: f64, b: f64) -> f64 {
+        match self {
+            Libm::Log => a.ln(),
+            Libm::Exp => a.exp(),
+            Libm::Pow => a.powf(b),
+            Libm::Cos => a.cos(),
+            Libm::Acos => a.acos(),
+        }
+    }
+}
+
 /// A scalar constant. Floats are kept as bits so that constants compare, hash and round-trip exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Const {

@@ -44,6 +44,8 @@ entry host @main(%0 odd: ((),), %1 n: i64, %2 x: view<f64, 1, C, global>, %3 z: 
   %30: bool = apart %2, %27
   %31: bool = out_of_stack
   %32: i64 = routine matmul threads (%28, %28, %28)
+  %33: view<u32, 1, C, global> = thread_state numpy_words
+  %34: f64 = libm pow(%4, %5)
   set $0 = %4
   if %8 {
     store %2[%1] = %4
@@ -51,7 +53,7 @@ entry host @main(%0 odd: ((),), %1 n: i64, %2 x: view<f64, 1, C, global>, %3 z: 
     store %3[%1?].re = %4
   }
   loop {
-    for %33 i: i64 = %1 to %1 step %1 {
+    for %35 i: i64 = %1 to %1 step %1 {
       if %8 {
         break
       }
@@ -62,7 +64,7 @@ entry host @main(%0 odd: ((),), %1 n: i64, %2 x: view<f64, 1, C, global>, %3 z: 
     }
     break
   }
-  parfor (%34: i64, %35: i64) in (%1, %1) reduce($0 add) parallel {
+  parfor (%36: i64, %37: i64) in (%1, %1) reduce($0 add) parallel {
     set $0 = %4
   }
   launch @points over (%1) with (%4) into ($0)

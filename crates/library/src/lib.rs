@@ -69,6 +69,9 @@ files! {
     "linalg": Policy::AS_WRITTEN,
     "matrices": Policy::AS_WRITTEN,
     "nans": Policy::AS_WRITTEN,
+    "numpy_random": Policy::AS_WRITTEN,
+    "numpy_random_counts": Policy::AS_WRITTEN,
+    "numpy_random_orders": Policy::AS_WRITTEN,
     "polynomials": Policy::AS_WRITTEN,
     "quantiles": Policy::AS_WRITTEN,
     "random_bits": Policy::AS_WRITTEN,
@@ -83,6 +86,7 @@ files! {
     "signals": Policy::AS_WRITTEN,
     "sorting": Policy::AS_WRITTEN,
     "statistics": Policy::AS_WRITTEN,
+    "twister": Policy::AS_WRITTEN,
     "windows": Policy::AS_WRITTEN,
 }
 

@@ -196,6 +196,8 @@ impl<'a> Widener<'a> {
                 | Op::DynamicShared
                 | Op::Apart(..)
                 | Op::Routine { .. }
+                | Op::ThreadState(_)
+                | Op::Libm { .. }
                 | Op::OutOfStack,
                 _,
             ) => {

@@ -376,6 +376,8 @@ impl<'a> Legalizer<'a> {
             | Op::DynamicShared
             | Op::Apart(..)
             | Op::Routine { .. }
+            | Op::ThreadState(_)
+            | Op::Libm { .. }
             | Op::OutOfStack => None,
         })
     }

@@ -74,6 +74,8 @@ impl Origins {
                     | Op::BarrierReduce(..)
                     | Op::Apart(..)
                     | Op::Routine { .. }
+                    | Op::ThreadState(_)
+                    | Op::Libm { .. }
                     | Op::OutOfStack => return,
                 };
                 if !found.is_empty() {

@@ -412,10 +412,20 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
         // Where the functions of `operator` are written in C.
         Some("_operator") => Some(Object::Known(format!("operator.{name}"))),
         Some("numpy.linalg") => Some(Object::Known(format!("numpy.linalg.{name}"))),
+        // Its functions are methods of one RandomState, and those of others are called the same.
+        Some("numpy.random" | "numpy.random.mtrand") if is_numpy_random(object, &name) => {
+            Some(Object::Known(format!("numpy.random.{name}")))
+        }
         // Ufuncs say nothing of their module before NumPy 2.
         _ if type_name(object) == "ufunc" => Some(Object::Known(format!("numpy.{name}"))),
         _ => None,
     }
+}
+
+/// Is it `numpy.random`'s function of that name?
+fn is_numpy_random(object: &Bound<'_, PyAny>, name: &str) -> bool {
+    let named = object.py().import("numpy.random").and_then(|module| module.getattr(name));
+    named.is_ok_and(|named| named.eq(object).unwrap_or(false))
 }
 
 /// `np.float32`, `np.dtype('f4')`, `weft.numba.float32`.

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use weft_ir::interp::{BufferId, Fault, Machine, Options, RtValue, Trap, View};
-use weft_ir::{FuncKind, Module, Type, Value, ViewType};
+use weft_ir::{FuncKind, Module, Op, StmtKind, ThreadState, Type, Value, ViewType};
 
-use crate::{Buffer, CallOptions, CompileError, Launch, Outcome, Raised, RunError, slots};
+use crate::{Buffer, CallOptions, CompileError, Launch, Outcome, Raised, RunError, slots, threads};
 
 /// The memory that addresses among the arguments are of.
 pub trait Memory {
@@ -44,6 +44,7 @@ pub fn run(
     let arrays = Arrays::copy_in(&mut machine, module, params, args, memory)?;
     let mut slots = args.iter().copied();
     let values: Vec<RtValue> = params.iter().map(|&p| arrays.value(function.ty(p), &mut slots)).collect();
+    let lent = lend(&mut machine, module);
     let done = match launch {
         Launch::Call => machine.call(&values).map(|value| vec![value]),
         Launch::Grid(shape) => machine.launch(shape.block, shape.grid, call.shared_bytes, &values).map(|()| vec![]),
@@ -52,6 +53,9 @@ pub fn run(
             machine.run_loop(&signed, &values)
         }
     };
+    for state in lent {
+        threads::write(state, machine.thread_state(state));
+    }
     let returned = done.map_err(|trap| error_of(*trap, machine.output()))?;
     arrays.copy_back(&machine, memory)?;
     let mut giver = Giver {
@@ -70,6 +74,22 @@ pub fn run(
         output: machine.output().to_string(),
         owned: giver.owned,
     })
+}
+
+/// Lends what the module asks of the state of this thread, which stands for all.
+fn lend(machine: &mut Machine<'_>, module: &Module) -> Vec<ThreadState> {
+    let asks = |state: ThreadState| {
+        let mut functions = module.functions.iter();
+        functions.any(|f| {
+            f.body
+                .any(&mut |kind| matches!(kind, StmtKind::Let(_, Op::ThreadState(asked)) if *asked == state))
+        })
+    };
+    let lent: Vec<ThreadState> = ThreadState::ALL.iter().copied().filter(|state| asks(*state)).collect();
+    for state in &lent {
+        machine.lend(*state, threads::read(*state));
+    }
+    lent
 }
 
 fn error_of(trap: Trap, output: &str) -> RunError {

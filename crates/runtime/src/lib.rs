@@ -24,6 +24,7 @@ mod refusals;
 mod signature;
 pub mod slots;
 mod stream;
+pub mod threads;
 mod views;
 
 pub use device::*;

@@ -70,6 +70,7 @@ pub trait Operations<'m>: Views<'m> {
             }
             Op::Alloc { .. } => return self.unsupported("an array made inside a kernel"),
             Op::Routine { .. } => return self.unsupported("linear algebra inside a kernel"),
+            Op::ThreadState(_) | Op::Libm { .. } => return self.unsupported("the state of a host's thread inside a kernel"),
             Op::Const(c) => self.constant(*c)?,
             Op::Unary(op, a) => {
                 let (s, a) = (self.scalar(*a)?, self.num(*a)?);

@@ -11,7 +11,7 @@
 //! - memory: `access`, `ahead`, `align`, `lanes`, `gather`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
-//! - operations: `call`, `alone`, `launch`, `routine`, `ops`
+//! - operations: `call`, `alone`, `launch`, `routine`, `host`, `ops`
 //! - statements: `parts`, `control`, `iterate`, `block`
 //! - what runs a body: `loops` over points; `gangs`, `regions`, `skeleton`, `kernel` over blocks
 //! - functions as a whole: `entry`
@@ -48,6 +48,7 @@ mod gather;
 mod geometry;
 mod guard;
 mod half;
+mod host;
 mod instructions;
 mod iterate;
 mod kept;

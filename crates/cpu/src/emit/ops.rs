@@ -43,6 +43,10 @@ impl Fx<'_, '_> {
                 let ty = self.view_type(value)?;
                 self.view_val(|fx| Ok(fx.const_array(*id, ty)))?
             }
+            Op::ThreadState(state) => {
+                let ty = self.view_type(value)?;
+                self.view_val(|fx| fx.thread_state(ty, *state))?
+            }
             Op::Call(func, args) if self.cx.module.function(*func).kind == weft_ir::FuncKind::Host => self.call_host(*func, args)?,
             Op::Call(func, args) if is_alone(self.cx.module.function(*func)) => self.call_alone(*func, args)?,
             Op::Call(func, args) => self.call_rare(*func, args)?,
@@ -76,6 +80,7 @@ impl Fx<'_, '_> {
             | Op::BarrierReduce(..)
             | Op::Apart(..)
             | Op::Routine { .. }
+            | Op::Libm { .. }
             | Op::OutOfStack => Val::Num(self.number(value, op)?),
             Op::Complex(..) | Op::Re(_) | Op::Im(_) => {
                 return self.internal(format!("an operation the passes should have removed: {op:?}"));
@@ -160,10 +165,12 @@ impl Fx<'_, '_> {
                 threads,
                 operands,
             } => Num::Uniform(self.routine(*routine, *threads, operands)?),
+            Op::Libm { function, args } => Num::Uniform(self.libm(*function, args)?),
             Op::OutOfStack => Num::Uniform(self.out_of_stack()),
             Op::BarrierReduce(..) => return self.divergent_barrier(),
             // `op` writes these itself.
             Op::Get(_)
+            | Op::ThreadState(_)
             | Op::Complex(..)
             | Op::Re(_)
             | Op::Im(_)

@@ -14,6 +14,7 @@ use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
 use super::cooperative;
 use super::held::Held;
+use super::host;
 use super::linear;
 use super::memory::HostBuffer;
 use super::spread::{self, Units};
@@ -213,7 +214,7 @@ impl<'a> Context<'a> {
 }
 
 /// The runtime functions by name, for the loader.
-pub fn symbols() -> [(&'static str, usize); 9] {
+pub fn symbols() -> [(&'static str, usize); 15] {
     [
         ("weft_raise", weft_raise as *const () as usize),
         ("weft_called", weft_called as *const () as usize),
@@ -223,6 +224,12 @@ pub fn symbols() -> [(&'static str, usize); 9] {
         ("weft_mark", weft_mark as *const () as usize),
         ("weft_launch", weft_launch as *const () as usize),
         ("weft_routine", linear::weft_routine as *const () as usize),
+        ("weft_thread_state", host::weft_thread_state as *const () as usize),
+        ("weft_libm_log", host::weft_libm_log as *const () as usize),
+        ("weft_libm_exp", host::weft_libm_exp as *const () as usize),
+        ("weft_libm_pow", host::weft_libm_pow as *const () as usize),
+        ("weft_libm_cos", host::weft_libm_cos as *const () as usize),
+        ("weft_libm_acos", host::weft_libm_acos as *const () as usize),
         ("weft_grid_barrier", cooperative::weft_grid_barrier as *const () as usize),
     ]
 }

@@ -7,6 +7,7 @@ mod crew;
 mod device;
 mod executable;
 mod held;
+mod host;
 mod kept;
 mod linear;
 mod memory;

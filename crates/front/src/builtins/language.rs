@@ -1,6 +1,6 @@
 //! `weft.language`: the words that only the library's texts know. They are about what is known when a function is compiled.
 
-use weft_ir::{Kind, Op, Routine, Scalar, Type};
+use weft_ir::{Kind, Layout, Libm, Op, Routine, Scalar, Space, ThreadState, Type, ViewType};
 
 use super::{Class, Entry};
 use crate::Items;
@@ -26,6 +26,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "lowest" => Entry::of(|l, c| end(l, c, false)),
         "highest" => Entry::of(|l, c| end(l, c, true)),
         "routine" => Entry::of(routine),
+        "thread_state" => Entry::of(thread_state),
+        "libm" => Entry::of(libm),
         "first_true" => Entry::of(first_true),
         "lies_along" => Entry::of(lies_along),
         "is_contiguous" => Entry::of(is_contiguous),
@@ -156,6 +158,58 @@ fn routine(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::Num(outcome, Num::strong(Scalar::I64)))
 }
 
+/// `thread_state("numpy_words")`: memory of the thread that runs this, an array that other calls on the thread see, too.
+fn thread_state(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [name] = call.exactly()?;
+    let Some(state) = str_of(name).and_then(ThreadState::from_name) else {
+        return Err(l.typing(call.span, format!("threads have no {}", text(name))));
+    };
+    if !l.in_host() {
+        let message = "numpy.random and random draw from a state of the host's thread, which neither kernels nor ufuncs have";
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, call.span, message);
+        return Err(diag
+            .help("draw with weft.cuda.random in a kernel, or into an array before it")
+            .into());
+    }
+    l.stays_on_host();
+    let ty = ViewType {
+        elem: state.elem(),
+        rank: 1,
+        layout: Layout::C,
+        space: Space::Global,
+        writable: true,
+    };
+    let view = l.b.emit(ty, Op::ThreadState(state));
+    Ok(Val::View(view, ty))
+}
+
+/// `libm("log", x)`: a function of the host's C library, for results that have its bits. Only behind a `thread_state`, which sees to it that
+/// this runs on the host.
+fn libm(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let Some((name, args)) = call.any_number()?.split_first() else {
+        return Err(l.typing(call.span, "libm takes a name and numbers"));
+    };
+    let Some(function) = str_of(name).and_then(Libm::from_name).filter(|f| f.arity() == args.len()) else {
+        return Err(l.typing(call.span, format!("the C library has no {} of so many numbers", text(name))));
+    };
+    if !l.in_host() {
+        return Err(l.unsupported(call.span, "the C library is the host's"));
+    }
+    l.stays_on_host();
+    let args = args
+        .iter()
+        .map(|arg| l.number_as(arg, Scalar::F64, call.span))
+        .collect::<Res<Vec<_>>>()?;
+    Ok(Val::Num(l.b.emit(Type::F64, Op::Libm { function, args }), Num::strong(Scalar::F64)))
+}
+
+fn str_of(val: &Val) -> Option<&str> {
+    match val {
+        Val::Str(text) => Some(text),
+        _ => None,
+    }
+}
+
 /// `first_true(mask)`: the position of a vector's first true element; its length if there is none. All of it is looked at, in lanes.
 fn first_true(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [mask] = call.exactly()?;
@@ -172,11 +226,7 @@ fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Ty::View(ty) = array.ty() else {
         return Err(l.typing(call.span, format!("an array is needed here, and this is {}", array.ty())));
     };
-    let along = if ty.layout == weft_ir::Layout::F {
-        0
-    } else {
-        i128::from(ty.rank) - 1
-    };
+    let along = if ty.layout == Layout::F { 0 } else { i128::from(ty.rank) - 1 };
     Ok(Val::Lit(Lit::bool(axis.const_int() == Some(along))))
 }
 
@@ -184,7 +234,7 @@ fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn is_contiguous(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [array] = call.exactly()?;
     match array.ty() {
-        Ty::View(ty) => Ok(Val::Lit(Lit::bool(ty.layout == weft_ir::Layout::C))),
+        Ty::View(ty) => Ok(Val::Lit(Lit::bool(ty.layout == Layout::C))),
         other => Err(l.typing(call.span, format!("an array is needed here, and this is {other}"))),
     }
 }

@@ -231,6 +231,7 @@ pub fn find(path: &str) -> Option<Entry> {
             | "operator"
             | "numpy"
             | "numpy.linalg"
+            | "numpy.random"
             | "weft"
             | "weft.cuda"
             | "weft.intrinsics"

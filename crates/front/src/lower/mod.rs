@@ -387,6 +387,11 @@ impl<'c> Lower<'c> {
         self.unit.options.python_errors
     }
 
+    /// The function does what only the host can.
+    pub fn stays_on_host(&mut self) {
+        self.found.needs_host = true;
+    }
+
     pub fn in_host(&self) -> bool {
         self.cx.role() == Role::Host
     }

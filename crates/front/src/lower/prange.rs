@@ -1,6 +1,6 @@
 //! Parallel loops: in a `prange` every index is a point of its own; variables that only accumulate are reductions (arrays: see `copies`).
 //!
-//! Points are lanes, and gangs of them run on all threads. Where the body makes arrays, which lanes cannot, each point runs by itself.
+//! Points are lanes, and gangs of them run on all threads. Where the body makes arrays or draws random numbers, which lanes cannot, each point runs by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -213,10 +213,10 @@ impl Lower<'_> {
         reductions
     }
 
-    /// Does the block allocate, itself or in a function it calls?
+    /// Does the block allocate or ask for what its thread has, itself or in a function it calls?
     fn makes_arrays(&self, block: &Block) -> bool {
         block.0.iter().any(|stmt| match &stmt.kind {
-            StmtKind::Let(_, Op::Alloc { .. }) => true,
+            StmtKind::Let(_, Op::Alloc { .. } | Op::ThreadState(_)) => true,
             StmtKind::Let(_, Op::Call(id, _)) => self.cx.kind_of(*id) == Some(&FuncKind::Host),
             kind => kind.blocks().any(|inner| self.makes_arrays(inner)),
         })

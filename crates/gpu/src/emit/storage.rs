@@ -164,6 +164,7 @@ fn access_of_operation(op: &Op) -> Option<(Value, Access)> {
         Op::Cast(_) | Op::Bitcast(_) | Op::Complex(..) | Op::Re(_) | Op::Im(_) | Op::Tuple(_) | Op::Item(..) | Op::Call(..) => None,
         Op::Dim(..) | Op::Slice { .. } | Op::Transpose(..) | Op::PartView(..) | Op::Reshape(..) => None,
         Op::Alloc { .. } | Op::Array(_) | Op::ConstArray(_) | Op::DynamicShared | Op::Apart(..) | Op::Routine { .. } => None,
+        Op::ThreadState(_) | Op::Libm { .. } => None,
         Op::Geometry(_) | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) | Op::OutOfStack => None,
     }
 }

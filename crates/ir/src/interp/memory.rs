@@ -76,6 +76,16 @@ impl Memory {
         })
     }
 
+    /// Memory that threads do not share, so that no two of them race for it.
+    pub fn add_private(&mut self, bytes: Vec<u8>) -> BufferId {
+        self.insert(Buffer {
+            bytes,
+            live: true,
+            private: true,
+            ..Buffer::default()
+        })
+    }
+
     fn insert(&mut self, mut buffer: Buffer) -> BufferId {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.buffers[index as usize];

@@ -26,7 +26,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::module::{ArrayId, FuncId, FuncKind, Module, Span};
-use crate::op::Const;
+use crate::op::{Const, ThreadState};
 use crate::types::{Scalar, Type};
 use crate::verify::{VerifyError, verify};
 use code::Program;
@@ -63,6 +63,8 @@ pub struct Machine<'m> {
     shared: Shared,
     /// Bytes of dynamic shared memory.
     dynamic: u32,
+    /// What belongs to the thread that runs all this, as far as it has been asked for or lent.
+    thread_states: HashMap<ThreadState, BufferId>,
     /// Frames to use again, by function.
     spare: Vec<Vec<Frame>>,
     /// Instructions run since the host was last asked whether to stop.
@@ -80,6 +82,7 @@ impl<'m> Machine<'m> {
             place: Place::default(),
             shared: Shared::default(),
             dynamic: 0,
+            thread_states: HashMap::new(),
             spare: module.functions.iter().map(|_| Vec::new()).collect(),
             ticks: 0,
         })
@@ -88,6 +91,17 @@ impl<'m> Machine<'m> {
     /// Memory the caller owns, as global buffers are.
     pub fn buffer(&mut self, bytes: Vec<u8>) -> BufferId {
         self.memory.add(bytes)
+    }
+
+    /// Lends the state of a thread, which runs go on from.
+    pub fn lend(&mut self, state: ThreadState, bytes: Vec<u8>) {
+        let buffer = self.memory.add_private(bytes);
+        self.thread_states.insert(state, buffer);
+    }
+
+    /// What has become of the state of a thread; empty if nobody has asked for it or lent it.
+    pub fn thread_state(&self, state: ThreadState) -> &[u8] {
+        self.thread_states.get(&state).map_or(&[], |buffer| self.memory.bytes(*buffer))
     }
 
     /// The bytes of a buffer; empty when it is no longer there.

@@ -91,6 +91,14 @@ impl Machine<'_> {
                 let expected = expected.map(|e| frame.scalar(e)).transpose()?;
                 self.atomic(function, frame, *op, *view, indices, *value, expected)
             }
+            Op::Libm { function, args } => {
+                let float = |place: usize| match args.get(place).map(|arg| frame.scalar(*arg)).transpose()? {
+                    Some(Const::F64(bits)) => Ok(f64::from_bits(bits)),
+                    None if place >= function.arity() => Ok(0.0),
+                    _ => Err(Fault::Malformed),
+                };
+                Ok(RtValue::Scalar(Const::F64(function.of(float(0)?, float(1)?).to_bits())))
+            }
             Op::Routine { .. } => Ok(RtValue::i64(Outcome::Absent as i64)),
             Op::Geometry(geometry) => Ok(RtValue::i64(self.geometry(*geometry))),
             Op::Call(..) | Op::OutOfStack | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => Err(Fault::Malformed),
@@ -103,6 +111,7 @@ impl Machine<'_> {
             | Op::Alloc { .. }
             | Op::Array(_)
             | Op::DynamicShared
+            | Op::ThreadState(_)
             | Op::ConstArray(_) => {
                 let made = self.view_op(function, frame, result, op)?;
                 self.check_layout(&made, function.ty(result))?;
@@ -142,6 +151,13 @@ impl Machine<'_> {
             }
             Op::Array(id) => self.array(function, frame, *id)?,
             Op::DynamicShared => self.dynamic_shared(elem(function, result)?)?,
+            Op::ThreadState(state) => {
+                let buffer = self.thread_states.entry(*state).or_insert_with(|| {
+                    let zeros = vec![0; state.len() * state.elem().size()];
+                    self.memory.add_private(zeros)
+                });
+                View::contiguous(*buffer, state.elem(), &[state.len() as i64]).named("the thread's random numbers")
+            }
             Op::ConstArray(id) => {
                 let array = self.program.module.constants.get(id.index()).ok_or(Fault::Malformed)?;
                 let shape: Vec<i64> = array.shape.iter().map(|len| *len as i64).collect();

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use crate::module::{ArrayId, Block, ConstId, ErrorKind, FenceScope, FuncId, Id, Label, Local, PrintItem, Reduction, Spread, Value};
-use crate::op::{AxisSlice, Const, Geometry, Index, Op, Part, Routine};
+use crate::op::{AxisSlice, Const, Geometry, Index, Libm, Op, Part, Routine, ThreadState};
 use crate::table::{AtomicOp, BarrierOp, BinOp, CmpOp, Effect, UnOp, WarpOp};
 
 /// A field of an operation or statement. Most hold nothing of what is asked for.
@@ -250,5 +250,18 @@ macro_rules! attributes {
     ($($ty:ty),*) => { $(impl Field for $ty {})* };
 }
 
-attributes!(AtomicOp, WarpOp, Routine, BarrierOp, Const, Part, ConstId, bool, u8, u32);
+attributes!(
+    AtomicOp,
+    WarpOp,
+    Routine,
+    ThreadState,
+    Libm,
+    BarrierOp,
+    Const,
+    Part,
+    ConstId,
+    bool,
+    u8,
+    u32
+);
 attributes!(FenceScope, ErrorKind, Spread, String);

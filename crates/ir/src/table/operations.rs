@@ -140,6 +140,15 @@ macro_rules! operations {
             Routine { routine: Routine, threads: bool, operands: Vec<Value> as View } -> I64 "the outcome of a routine"
                 = "routine {routine} threads{threads} ({operands})", Atomic, only Host "routine", check routine(routine, threads, operands);
 
+            /// Memory that belongs to the thread of the host that executes this, as a view of all of it: it outlives the call, and is there, with
+            /// random bits in it, when it is first asked for. In the interpreter it holds zeros unless the host lends its own.
+            ThreadState(state: ThreadState)
+                = "thread_state {state}", Atomic, only Host "thread_state", check thread_state(state);
+
+            /// A function of float64 as the C library of the host computes it, for results that are to have its bits.
+            Libm { function: Libm, args: Vec<Value> as Scalar } -> F64 "the result of a function"
+                = "libm {function}({args})", Pure, only Host "libm", check libm(function, args);
+
             /// In functions that are called: is there too little stack left to call this one once more? One that calls itself asks at its start.
             OutOfStack -> Bool
                 = "out_of_stack", Pure, check out_of_stack();

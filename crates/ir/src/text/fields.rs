@@ -7,7 +7,9 @@ use super::lex::Token;
 use super::literal;
 use super::print::Printer;
 use crate::module::{ArrayId, ConstId, FenceScope, FuncId, Local, ReduceOp, Reduction, Value};
-use crate::op::{AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Part, Routine, UnOp, WarpOp};
+use crate::op::{
+    AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Libm, Part, Routine, ThreadState, UnOp, WarpOp,
+};
 
 /// A field of an operation or statement.
 pub(super) trait Text: Sized {
@@ -366,6 +368,8 @@ named! {
     BarrierOp: "operation of a barrier",
     FenceScope: "scope of a fence",
     Routine: "routine",
+    ThreadState: "state of a thread",
+    Libm: "function of the C library",
 }
 
 /// `thread_idx.x`, `lane_id`

@@ -11,7 +11,7 @@ use super::print::Printer;
 use crate::module::{
     ArrayId, Block, ConstId, ErrorKind, FenceScope, FuncId, Label, Local, PrintItem, Reduction, Span, Spread, Stmt, StmtKind, Value,
 };
-use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Op, Part, Routine, UnOp, WarpOp};
+use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Libm, Op, Part, Routine, ThreadState, UnOp, WarpOp};
 use crate::table::{operations, rule, statements};
 
 /// A variant by the form of its row.

@@ -3,7 +3,7 @@
 use super::body::{Body, Checked, operand, same};
 use super::error::Fault;
 use crate::module::{ArrayId, ConstId, FuncId, FuncKind, Local, Value};
-use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Index, Part, Routine, UnOp, WarpOp};
+use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Index, Libm, Part, Routine, ThreadState, UnOp, WarpOp};
 use crate::types::{Layout, Scalar, Space, Type, ViewType};
 
 /// Arithmetic.
@@ -246,6 +246,21 @@ impl Body<'_> {
             if !view.elem.is_float() && !view.elem.is_complex() || at >= reads && !view.writable {
                 return Err(operand("routine", &view.into()));
             }
+        }
+        Ok(())
+    }
+
+    pub(super) fn thread_state(&self, &state: &ThreadState, result: &Type) -> Checked {
+        same(result, &contiguous(state.elem(), 1, Space::Global, true), "the state of a thread")
+    }
+
+    pub(super) fn libm(&self, &function: &Libm, args: &[Value], _result: &Type) -> Checked {
+        if args.len() != function.arity() {
+            return Err(rank_fault("libm", function.arity(), args.len()));
+        }
+        for arg in args {
+            let scalar = self.scalar(*arg, "libm")?;
+            takes(scalar == Scalar::F64, "libm", scalar)?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ impl Walk<'_> {
             Op::Reshape(view, shape) => self.all(shape).with(self.shapes[view.index()]),
             Op::Call(..) => self.operands(op),
             // Arrays that all threads have alike.
-            Op::Alloc { .. } | Op::Array(_) | Op::ConstArray(_) | Op::DynamicShared => Class::Block,
+            Op::Alloc { .. } | Op::Array(_) | Op::ConstArray(_) | Op::DynamicShared | Op::ThreadState(_) => Class::Block,
             // No views.
             Op::Const(_)
             | Op::Get(_)
@@ -52,6 +52,7 @@ impl Walk<'_> {
             | Op::BarrierReduce(..)
             | Op::Apart(..)
             | Op::Routine { .. }
+            | Op::Libm { .. }
             | Op::OutOfStack => Class::Block,
         }
     }
@@ -96,6 +97,8 @@ impl Walk<'_> {
             | Op::DynamicShared
             | Op::Apart(..)
             | Op::Routine { .. }
+            | Op::ThreadState(_)
+            | Op::Libm { .. }
             | Op::OutOfStack => match self.func.ty(value) {
                 Type::Scalar(Scalar::I64) => self.integer(op),
                 _ => self.operands(op),

@@ -1,0 +1,577 @@
+"""NumPy's random floats by its older names, `numpy.random.normal` and its like, from the twister of the thread.
+
+The numbers, and which words of the twister they take, are those of Numba 0.68, which are mostly those of NumPy's RandomState: gamma, beta,
+chisquare, f, standard_t, pareto, power, vonmises and dirichlet have methods of their own. Logarithms and the like are the C library's, as in
+both. Where one of the two refuses a parameter, so does this.
+"""
+
+import numpy as np
+
+from weft.language import Static, libm, refuse, thread_state
+
+from .numpy_random_counts import _poisson
+from .twister import _floats, _gauss, _real, _set_words, _unit, _whole
+
+_PI = 3.141592653589793
+_E = 2.718281828459045
+
+
+def seed(seed):
+    """Makes the thread's random numbers start anew from a whole number of 32 bits.
+
+    >>> np.random.seed(1)
+    >>> np.random.random()
+    0.417022004702574
+    """
+    number = _whole(seed)
+    if (number < 0) | (number > 0xFFFFFFFF):
+        raise ValueError("Seed must be between 0 and 2**32 - 1")
+    _set_words(thread_state("numpy_words"), number)
+    thread_state("numpy_normal")[1] = 0.0
+
+
+def _random():
+    return _unit(thread_state("numpy_words"))
+
+
+def _standard_normal():
+    return _gauss(thread_state("numpy_words"), thread_state("numpy_normal"))
+
+
+def _standard_exponential():
+    return -libm("log", 1.0 - _random())
+
+
+def random(size=None):
+    """Floats from 0 to below 1.
+
+    >>> np.random.seed(1)
+    >>> np.random.random(2)
+    array([0.417022  , 0.72032449])
+    """
+    return _floats(size, _random)
+
+
+def random_sample(size=None):
+    """Floats from 0 to below 1.
+
+    >>> np.random.seed(2)
+    >>> np.random.random_sample()
+    0.43599490214200376
+    """
+    return _floats(size, _random)
+
+
+def sample(size=None):
+    """Floats from 0 to below 1.
+
+    >>> np.random.seed(2)
+    >>> np.random.sample()
+    0.43599490214200376
+    """
+    return _floats(size, _random)
+
+
+def ranf(size=None):
+    """Floats from 0 to below 1.
+
+    >>> np.random.seed(2)
+    >>> np.random.ranf()
+    0.43599490214200376
+    """
+    return _floats(size, _random)
+
+
+def rand(*shape):
+    """Floats from 0 to below 1, of a shape that the arguments give.
+
+    >>> np.random.seed(3)
+    >>> np.random.rand(2, 1)
+    array([[0.5507979 ],
+           [0.70814782]])
+    """
+    if len(shape) == 0:
+        return float(_random())
+    return _floats(shape, _random)
+
+
+def randn(*shape):
+    """Normal numbers, of a shape that the arguments give.
+
+    >>> np.random.seed(3)
+    >>> np.random.randn()
+    1.7886284734303186
+    """
+    if len(shape) == 0:
+        return float(_standard_normal())
+    return _floats(shape, _standard_normal)
+
+
+def standard_normal(size=None):
+    """Normal numbers, of mean 0 and deviation 1.
+
+    >>> np.random.seed(3)
+    >>> np.random.standard_normal(2)
+    array([1.78862847, 0.43650985])
+    """
+    return _floats(size, _standard_normal)
+
+
+def normal(loc=0.0, scale=1.0, size=None):
+    """Normal numbers.
+
+    >>> np.random.seed(3)
+    >>> np.random.normal(10.0, 2.0)
+    13.577256946860636
+    """
+    return _floats(size, _normal, _real(loc), _not_negative(scale, "scale < 0"))
+
+
+def _normal(loc, scale):
+    return loc + scale * _standard_normal()
+
+
+def _not_negative(x, message: Static):
+    number = _real(x)
+    if number < 0.0:
+        raise ValueError(message)
+    return number
+
+
+def _positive(x, message: Static):
+    number = _real(x)
+    if not number > 0.0:
+        raise ValueError(message)
+    return number
+
+
+def lognormal(mean=0.0, sigma=1.0, size=None):
+    """The exponential of normal numbers.
+
+    >>> np.random.seed(3)
+    >>> np.random.lognormal(0.0, 0.5)
+    2.445658071756572
+    """
+    return _floats(size, _lognormal, _real(mean), _not_negative(sigma, "sigma < 0"))
+
+
+def _lognormal(mean, sigma):
+    return libm("exp", _normal(mean, sigma))
+
+
+def uniform(low=0.0, high=1.0, size=None):
+    """Floats from `low` to below `high`.
+
+    >>> np.random.seed(4)
+    >>> np.random.uniform(-1.0, 1.0)
+    0.9340596780273533
+    """
+    return _floats(size, _uniform, _real(low), _real(high))
+
+
+def _uniform(low, high):
+    return low + (high - low) * _random()
+
+
+def triangular(left, mode, right, size=None):
+    """Floats whose density rises up to `mode` and falls from there.
+
+    >>> np.random.seed(4)
+    >>> np.random.triangular(0.0, 1.0, 4.0)
+    3.370999259272392
+    """
+    low, peak, high = _real(left), _real(mode), _real(right)
+    if low > peak:
+        raise ValueError("left > mode")
+    if peak > high:
+        raise ValueError("mode > right")
+    return _floats(size, _triangular, low, peak, high)
+
+
+def _triangular(left, mode, right):
+    if right == left:
+        return left
+    u = _random()
+    c = (mode - left) / (right - left)
+    if u > c:
+        return right + (left - right) * np.sqrt((1.0 - u) * (1.0 - c))
+    return left + (right - left) * np.sqrt(u * c)
+
+
+def exponential(scale=1.0, size=None):
+    """Times between events that happen once in `scale`.
+
+    >>> np.random.seed(5)
+    >>> np.random.exponential(2.0)
+    0.5020399546453052
+    """
+    return _floats(size, _exponential, _not_negative(scale, "scale < 0"))
+
+
+def _exponential(scale):
+    return _standard_exponential() * scale
+
+
+def standard_exponential(size=None):
+    """Times between events that happen once in 1.
+
+    >>> np.random.seed(5)
+    >>> np.random.standard_exponential()
+    0.2510199773226526
+    """
+    return _floats(size, _standard_exponential)
+
+
+def rayleigh(scale=1.0, size=None):
+    """The length of vectors with two normal components.
+
+    >>> np.random.seed(5)
+    >>> np.random.rayleigh(2.0)
+    1.4170955573218134
+    """
+    return _floats(size, _rayleigh, _positive(scale, "scale <= 0"))
+
+
+def _rayleigh(scale):
+    return scale * np.sqrt(-2.0 * libm("log", 1.0 - _random()))
+
+
+def weibull(a, size=None):
+    """Powers of exponential numbers: `a` is 1 over the power.
+
+    >>> np.random.seed(5)
+    >>> np.random.weibull(2.0)
+    0.501018939085792
+    """
+    return _floats(size, _weibull, _not_negative(a, "a < 0"))
+
+
+def _weibull(a):
+    if a == 0.0:
+        return 0.0
+    return libm("pow", _standard_exponential(), 1.0 / a)
+
+
+def pareto(a, size=None):
+    """Pareto's second distribution, which starts at 0.
+
+    >>> np.random.seed(5)
+    >>> np.random.pareto(3.0)
+    0.08727365150941324
+    """
+    return _floats(size, _pareto, _positive(a, "a <= 0"))
+
+
+def _pareto(a):
+    return 1.0 / libm("pow", 1.0 - _random(), 1.0 / a) - 1.0
+
+
+def power(a, size=None):
+    """Floats from 0 to 1 whose density is a power, `a - 1`.
+
+    >>> np.random.seed(5)
+    >>> np.random.power(3.0)
+    0.6054986859709502
+    """
+    return _floats(size, _power, _positive(a, "a <= 0"))
+
+
+def _power(a):
+    return libm("pow", 1.0 - libm("exp", -_standard_exponential()), 1.0 / a)
+
+
+def laplace(loc=0.0, scale=1.0, size=None):
+    """Exponential numbers of either sign.
+
+    >>> np.random.seed(6)
+    >>> np.random.laplace(0.0, 2.0)
+    3.0809462428215006
+    """
+    return _floats(size, _laplace, _real(loc), _not_negative(scale, "scale < 0"))
+
+
+def _laplace(loc, scale):
+    u = _random()
+    if u < 0.5:
+        return loc + scale * libm("log", u + u)
+    return loc - scale * libm("log", 2.0 - u - u)
+
+
+def logistic(loc=0.0, scale=1.0, size=None):
+    """Numbers of the logistic distribution.
+
+    >>> np.random.seed(6)
+    >>> np.random.logistic(0.0, 2.0)
+    4.240589972532673
+    """
+    return _floats(size, _logistic, _real(loc), _not_negative(scale, "scale < 0"))
+
+
+def _logistic(loc, scale):
+    u = _random()
+    return loc + scale * libm("log", u / (1.0 - u))
+
+
+def gumbel(loc=0.0, scale=1.0, size=None):
+    """Gumbel's distribution of extremes.
+
+    >>> np.random.seed(6)
+    >>> np.random.gumbel(0.0, 2.0)
+    -1.6072474457879053
+    """
+    return _floats(size, _gumbel, _real(loc), _not_negative(scale, "scale < 0"))
+
+
+def _gumbel(loc, scale):
+    return loc - scale * libm("log", -libm("log", 1.0 - _random()))
+
+
+def standard_cauchy(size=None):
+    """The quotient of two normal numbers.
+
+    >>> np.random.seed(6)
+    >>> np.random.standard_cauchy()
+    -0.4276844930305788
+    """
+    return _floats(size, _standard_cauchy)
+
+
+def _standard_cauchy():
+    above = _standard_normal()
+    return above / _standard_normal()
+
+
+def wald(mean, scale, size=None):
+    """The inverse Gaussian distribution (Michael, Schucany and Haas, Amer. Statist. 30, 1976).
+
+    >>> np.random.seed(6)
+    >>> np.random.wald(2.0, 3.0)
+    2.578054497929034
+    """
+    return _floats(size, _wald, _positive(mean, "mean <= 0"), _positive(scale, "scale <= 0"))
+
+
+def _wald(mean, scale):
+    half = mean / (2.0 * scale)
+    n = _standard_normal()
+    y = mean * n * n
+    x = mean + half * (y - np.sqrt(4.0 * scale * y + y * y))
+    if _random() <= mean / (mean + x):
+        return x
+    return mean * mean / x
+
+
+def vonmises(mu, kappa, size=None):
+    """Angles around `mu` (Best and Fisher, Appl. Statist. 28, 1979).
+
+    >>> np.random.seed(7)
+    >>> np.random.vonmises(0.5, 4.0)
+    0.4399138297251382
+    """
+    return _floats(size, _vonmises, _real(mu), _not_negative(kappa, "kappa < 0"))
+
+
+def _vonmises(mu, kappa):
+    if kappa != kappa:
+        return kappa
+    if kappa <= 1e-6:
+        return 2.0 * _PI * _random()
+    s = 0.5 / kappa
+    r = s + np.sqrt(1.0 + s * s)
+    z = 0.0
+    tried = False
+    while not tried:
+        z = libm("cos", _PI * _random())
+        d = z / (r + z)
+        u = _random()
+        tried = u < 1.0 - d * d
+        if not tried:
+            tried = u <= (1.0 - d) * libm("exp", d)
+    q = 1.0 / r
+    turned = libm("acos", (q + z) / (1.0 + q * z))
+    if _random() > 0.5:
+        return (mu + turned) % (2.0 * _PI)
+    return (mu - turned) % (2.0 * _PI)
+
+
+def gamma(shape, scale=1.0, size=None):
+    """Gamma distributed numbers (Cheng, Appl. Statist. 26, 1977; below a shape of 1 by Ahrens and Dieter's GS).
+
+    >>> np.random.seed(8)
+    >>> np.random.gamma(2.5, 2.0)
+    13.134619423035907
+    """
+    return _floats(size, _gamma, _positive(shape, "shape <= 0"), _positive(scale, "scale <= 0"))
+
+
+def standard_gamma(shape, size=None):
+    """Gamma distributed numbers of scale 1.
+
+    >>> np.random.seed(8)
+    >>> np.random.standard_gamma(0.5)
+    1.1720492952881467
+    """
+    return _floats(size, _gamma, _positive(shape, "shape <= 0"), 1.0)
+
+
+def _gamma(shape, scale):
+    if shape > 1.0:
+        return _cheng(shape) * scale
+    if shape == 1.0:
+        return _standard_exponential() * scale
+    return _small_gamma(shape) * scale
+
+
+def _cheng(alpha):
+    a = np.sqrt(2.0 * alpha - 1.0)
+    b = alpha - 1.3862943611198906
+    c = alpha + a
+    x = 0.0
+    tried = False
+    while not tried:
+        u = _random()
+        if (1e-7 < u) & (u < 0.9999999):
+            w = 1.0 - _random()
+            v = libm("log", u / (1.0 - u)) / a
+            x = alpha * libm("exp", v)
+            z = u * u * w
+            r = b + c * v - x
+            tried = r + 2.504077396776274 - 4.5 * z >= 0.0
+            if not tried:
+                tried = r >= libm("log", z)
+    return x
+
+
+def _small_gamma(alpha):
+    x = 0.0
+    tried = False
+    while not tried:
+        u = _random()
+        b = (_E + alpha) / _E
+        p = b * u
+        if p <= 1.0:
+            x = libm("pow", p, 1.0 / alpha)
+        else:
+            x = -libm("log", (b - p) / alpha)
+        w = _random()
+        if p > 1.0:
+            tried = w <= libm("pow", x, alpha - 1.0)
+        else:
+            tried = w <= libm("exp", -x)
+    return x
+
+
+def beta(a, b, size=None):
+    """Beta distributed numbers, by two gamma distributed ones.
+
+    >>> np.random.seed(8)
+    >>> np.random.beta(2.0, 3.0)
+    0.46575426256030983
+    """
+    return _floats(size, _beta, _positive(a, "a <= 0"), _positive(b, "b <= 0"))
+
+
+def _beta(a, b):
+    y = _gamma(a, 1.0)
+    if y == 0.0:
+        return 0.0
+    return y / (y + _gamma(b, 1.0))
+
+
+def chisquare(df, size=None):
+    """The sum of the squares of `df` normal numbers.
+
+    >>> np.random.seed(8)
+    >>> np.random.chisquare(3.0)
+    11.75735368109028
+    """
+    return _floats(size, _chisquare, _positive(df, "df <= 0"))
+
+
+def _chisquare(df):
+    return 2.0 * _gamma(df / 2.0, 1.0)
+
+
+def noncentral_chisquare(df, nonc, size=None):
+    """The same of normal numbers whose means are not 0: `nonc` is the sum of their squares.
+
+    >>> np.random.seed(8)
+    >>> np.random.noncentral_chisquare(3.0, 1.0)
+    4.4520745560805715
+    """
+    return _floats(size, _noncentral_chisquare, _positive(df, "df <= 0"), _not_negative(nonc, "nonc < 0"))
+
+
+def _noncentral_chisquare(df, nonc):
+    if nonc != nonc:
+        return nonc
+    if 1.0 < df:
+        found = _chisquare(df - 1.0)
+        n = _standard_normal() + np.sqrt(nonc)
+        return found + n * n
+    return _chisquare(df + 2.0 * np.float64(_poisson(nonc / 2.0)))
+
+
+def f(dfnum, dfden, size=None):
+    """The quotient of two mean squares of normal numbers.
+
+    >>> np.random.seed(8)
+    >>> np.random.f(3.0, 4.0)
+    4.606596292691378
+    """
+    return _floats(size, _f, _positive(dfnum, "dfnum <= 0"), _positive(dfden, "dfden <= 0"))
+
+
+def _f(dfnum, dfden):
+    above = _chisquare(dfnum) * dfden
+    return above / (_chisquare(dfden) * dfnum)
+
+
+def standard_t(df, size=None):
+    """Student's distribution.
+
+    >>> np.random.seed(8)
+    >>> np.random.standard_t(3.0)
+    0.10069336108709104
+    """
+    return _floats(size, _standard_t, _positive(df, "df <= 0"))
+
+
+def _standard_t(df):
+    n = _standard_normal()
+    g = _gamma(df / 2.0, 1.0)
+    return np.sqrt(df / 2.0) * n / np.sqrt(g)
+
+
+def dirichlet(alpha, size=None):
+    """Rows of floats that sum to 1, by gamma distributed numbers.
+
+    >>> np.random.seed(8)
+    >>> np.random.dirichlet(np.array([1.0, 2.0]))
+    array([0.49039631, 0.50960369])
+    """
+    shapes = np.asarray(alpha)
+    if shapes.ndim != 1:
+        refuse("alpha has one axis")
+    for i in range(len(shapes)):
+        if not shapes[i] > 0:
+            raise ValueError("alpha <= 0")
+    found = np.empty(_with_row(size, len(shapes)))
+    rows = found.reshape((-1, len(shapes))) if len(shapes) > 0 else found.reshape((0, 0))
+    for row in range(len(rows)):
+        total = 0.0
+        for i in range(len(shapes)):
+            rows[row, i] = _gamma(np.float64(shapes[i]), 1.0)
+            total = total + rows[row, i]
+        for i in range(len(shapes)):
+            rows[row, i] = rows[row, i] / total
+    return found
+
+
+def _with_row(size, length):
+    """The shape of so many rows."""
+    if size is None:
+        return (length,)
+    if isinstance(size, tuple):
+        return size + (length,)
+    return (size, length)
