@@ -28,12 +28,15 @@ pub fn singular_values(diagonal: &mut [f64], beside: &[f64]) -> Result<(), Failu
     let half = ((LARGEST_LOG - largest.log2()) / 2.0).floor().exp2();
     let square = |x: f64| (x * half * half) * (x * half * half);
     let n = diagonal.len();
+    // There are never more than rows.
+    let mut blocks = Vec::new();
+    blocks.try_reserve_exact(n).map_err(|_| Failure::OutOfMemory)?;
     let mut work = Work {
         now: Quotients::of(diagonal.iter().map(|x| square(*x)), beside.iter().map(|x| square(*x)), n)?,
         next: Quotients::of(std::iter::empty(), std::iter::empty(), n)?,
         is_odd: false,
         steps: MOST_STEPS * n + 100,
-        blocks: Vec::new(),
+        blocks,
     };
     work.all(diagonal)?;
     diagonal.sort_unstable_by(f64::total_cmp);

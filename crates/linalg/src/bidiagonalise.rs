@@ -1,8 +1,8 @@
 //! Real matrices turned into bidiagonal ones, without the reflections: for singular values alone.
 //!
 //! A step reads what is left of the matrix once. What reflections change is kept as a product of two narrow matrices, and taken from the matrix
-//! after some steps: G. W. Howell, J. W. Demmel, C. T. Fulton, S. Hammarling and K. Marmol, Cache efficient bidiagonalization using BLAS 2.5 operators
-//! (2008); J. Dongarra, S. Hammarling and D. Sorensen, Block reduction of matrices to condensed forms for eigenvalue computations (1989).
+//! after some steps: G. W. Howell, J. W. Demmel, C. T. Fulton, S. Hammarling and K. Marmol, Cache efficient bidiagonalization using BLAS 2.5
+//! operators (2008); J. Dongarra, S. Hammarling and D. Sorensen, Block reduction of matrices to condensed forms for eigenvalue computations (1989).
 
 #![allow(unsafe_code)]
 

@@ -1,7 +1,8 @@
-//! Schur's form of small matrices and of those that faer's vectors are lost for: QR steps on Hessenberg's form, two shifts at a time for real matrices.
+//! Schur's form of small matrices, and of those that faer's vectors are lost for: QR steps on Hessenberg's form, for real matrices with two shifts at
+//! a time.
 //!
-//! J. G. F. Francis, The QR transformation (1961, 1962); what is small beside the diagonal is that of M. Ahues and F. Tisseur, A new deflation criterion
-//! for the QR algorithm (1997), blocks of two rows are brought to the form that LAPACK gives them.
+//! J. G. F. Francis, The QR transformation (1961, 1962). What is small beside the diagonal is that of M. Ahues and F. Tisseur, A new deflation
+//! criterion for the QR algorithm (1997); blocks of two rows are brought to the form that LAPACK gives them.
 
 use std::ops::{Range, RangeInclusive};
 
