@@ -66,8 +66,8 @@ def _as_matrix(a):
 def vdot(a, b, /):
     """The product of two arrays as vectors, the first conjugated.
 
-    >>> np.vdot(np.array([1j, 2]), np.array([1j, 1]))
-    np.complex128(3+0j)
+    >>> np.vdot(np.array([[1, 2]]), np.array([3, 4]))
+    np.int64(11)
     """
     a = np.asarray(a).ravel()
     b = np.asarray(b).ravel()

@@ -83,8 +83,11 @@ def _distinct_of_long(row, counted: Static, equal_nan: Static):
     different = np.empty(ends[-1], row.dtype)
     starts = np.empty(len(different) + 1 if counted else 0, np.int64)
     for bucket in prange(buckets):
+        # Memory of its own makes a turn one of threads: as lanes of one vector buckets would wait for the longest.
+        end = np.empty(1, np.int64)
+        end[0] = ends[bucket]
         part = keys[bounds[bucket] : bounds[bucket + 1]]
-        _pick_new(part, different, starts, bounds[bucket], ends[bucket], counted, equal_nan)
+        _pick_new(part, different, starts, bounds[bucket], end[0], counted, equal_nan)
     if counted:
         starts[len(different)] = len(row)
     return different, starts
