@@ -256,7 +256,11 @@ impl Body<'_> {
 
     pub(super) fn libm(&self, &function: &Libm, args: &[Value], _result: &Type) -> Checked {
         if args.len() != function.arity() {
-            return Err(rank_fault("libm", function.arity(), args.len()));
+            return Err(Fault::Count {
+                op: "libm",
+                expected: function.arity(),
+                found: args.len(),
+            });
         }
         for arg in args {
             let scalar = self.scalar(*arg, "libm")?;
