@@ -258,9 +258,14 @@ def sorted_by_one(a):
     return np.sort(a)
 
 
+@njit
+def sorted_as_long_by_one(a):
+    return np.sort(a, _long=True)
+
+
 @njit(parallel=True)
 def sorted_by_threads(a):
-    return np.sort(a)
+    return np.sort(a, _long=True)
 
 
 @njit(parallel=True)
@@ -275,6 +280,7 @@ def test_long_rows(dtype: type, threads: None) -> None:
         for a in long_rows(n, dtype):
             wanted = np.sort(a, kind="stable")
             check_sorted(sorted_by_one(a), wanted)
+            check_sorted(sorted_as_long_by_one(a), wanted)
             for count in (1, 2, 3):
                 weft.set_num_threads(count)
                 check_sorted(sorted_by_threads(a), wanted)
@@ -299,17 +305,17 @@ def changes(ordered: np.ndarray, equal_nan: bool) -> np.ndarray:
 
 @njit(parallel=True)
 def different(a):
-    return np.unique(a)
+    return np.unique(a, _long=True)
 
 
 @njit
 def different_and_counts(a):
-    return np.unique(a, return_counts=True)
+    return np.unique(a, return_counts=True, _long=True)
 
 
 @njit(parallel=True)
 def all_different(a):
-    return np.unique(a, return_counts=True, equal_nan=False)
+    return np.unique(a, return_counts=True, equal_nan=False, _long=True)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.float64])

@@ -61,7 +61,7 @@ def _median(row):
             return _middle(x, x, dtype)
         x, y = _neighbours(row, n // 2 - 1)
         return _middle(x, y, dtype)
-    ordered = sort(row, _short=True)
+    ordered = sort(row)
     if ordered[n - 1] != ordered[n - 1]:
         return dtype.type(ordered[n - 1])
     if n % 2 == 1:
@@ -209,7 +209,7 @@ def _quantile(row, q, method: Static, dtype: Static):
     if n >= _MANY:
         x, y = _neighbours(row, i)
         return dtype.type(_between(x, x if j == i else y, part, method, dtype))
-    ordered = sort(row, _short=True)
+    ordered = sort(row)
     return dtype.type(_between(ordered[i], ordered[j], part, method, dtype))
 
 

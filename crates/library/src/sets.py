@@ -21,7 +21,7 @@ def unique(
     *,
     equal_nan: Static = True,
     sorted: Static = True,
-    _short: Static = False,
+    _long: Static = False,
 ):
     """The different elements in sorted order; on demand also where each is first, which of them each element is, and how often each is
     there. All NaN are one unless `equal_nan=False`.
@@ -34,11 +34,11 @@ def unique(
         refuse("unique along an axis cannot be compiled")
     row = ar.ravel()
     if not return_index and not return_inverse:
-        if not _short and row.dtype.kind in ("i", "u", "f") and row.dtype.itemsize > 2 and len(row) >= _LARGE:
+        if _long and row.dtype.kind in ("i", "u", "f") and row.dtype.itemsize > 2 and len(row) >= _LARGE:
             different, starts = _distinct_of_long(row, return_counts, equal_nan)
         else:
             # The row is short here, or one that is never sorted in buckets.
-            different, starts = _distinct(sort(row, _short=True), return_counts, equal_nan)
+            different, starts = _distinct(sort(row), return_counts, equal_nan)
         if return_counts:
             return different, np.asarray(starts[1:] - starts[:-1])
         return different

@@ -12,7 +12,7 @@ from weft.kernels.launching import fits, launched, on_a_device
 from . import _compiled
 from ._common import array_of, axis_of, filled, flat, positions, result_dtype, u
 from .joining import concatenate
-from .sorting import short_word
+from .sorting import long_word
 
 
 class UniqueAllResult(NamedTuple):
@@ -65,7 +65,7 @@ def unique(
         for name, wanted in (("return_index", return_index), ("return_inverse", return_inverse), ("return_counts", return_counts))
         if wanted
     )
-    found = _compiled.call(f"np.unique(a{words}, equal_nan={bool(equal_nan)}{short_word(a.size)})", a=flat(a))
+    found = _compiled.call(f"np.unique(a{words}, equal_nan={bool(equal_nan)}{long_word(a.size)})", a=flat(a))
     if return_inverse:
         place = 1 + bool(return_index)
         found = (*found[:place], _reshape(found[place], a.shape), *found[place + 1 :])

@@ -31,7 +31,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descend
         raise np.exceptions.AxisError(-1, 0)
     if on_a_device(a) and fits(a):
         return _in_order_of_copy(a, axis, descending)
-    found = _in_copy("np.sort(a, {axis}" + short_word(a.shape[axis]) + ")", a, axis)
+    found = _in_copy("np.sort(a, {axis}" + long_word(a.shape[axis]) + ")", a, axis)
     return found[(slice(None),) * axis + (slice(None, None, -1),)] if descending else found
 
 
@@ -56,9 +56,9 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, desc
     return u("subtract", a.shape[axis] - 1, _compiled.call(f"np.argsort(a, {axis})", a=a[turn]))[turn]
 
 
-def short_word(n: int) -> str:
+def long_word(n: int) -> str:
     """What a text says of rows that are so long."""
-    return ", _short=True" if n < _LARGE else ""
+    return ", _long=True" if n >= _LARGE else ""
 
 
 def _in_copy(text: str, a: ndarray, axis: int, **arguments: Any) -> ndarray:
