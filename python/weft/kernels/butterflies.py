@@ -160,6 +160,14 @@ def _element(source, base, stride, i, used, points, half, zero):
 
 
 @cuda.jit(device=True)
+def _line(number, after, stride):
+    """Which elements a line has: those of the number in front of the axis, of every `stride`th one from here on, so far behind it."""
+    rest = number // after if after > 1 else number
+    front = rest // stride if stride > 1 else rest
+    return front, rest - front * stride, number - rest * after
+
+
+@cuda.jit(device=True)
 def whole(z):
     return z
 
@@ -182,16 +190,23 @@ def lines(put: Any, room: int) -> Any:
         zero = roots[0] * 0
         stride = n // size
         thread, threads = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+        # Threads go along lines or across them. Divisions are slow: where they stay in a line it is looked for once.
+        along = size if flags & ROWS else group
+        stays = flags & ROWS == 0 and threads % group == 0
+        along_last = size if flags & ROWS_LAST else group
+        stays_last = flags & ROWS_LAST == 0 and threads % group == 0
         block = np.int32(cuda.blockIdx.x) + 0 * count
         while block * group < count:
-            e = thread
+            e, major, minor = thread, thread // along, thread % along
+            front, j, k, base = count, count, count, count
             while e < group * size:
-                line, q = (e // size, e % size) if flags & ROWS else (e % group, e // group)
-                number = block * group + line
+                line, q = (major, minor) if flags & ROWS else (minor, major)
+                if not stays or e == thread:
+                    front, j, behind = _line(block * group + line, after, stride)
+                    base = front * held * after + behind
+                    k = j % done if done > 1 else 0 * j
                 value = zero
-                if number < count:
-                    j = number // after % stride
-                    base = number // after // stride * held * after + number % after
+                if block * group + line < count:
                     i = j + q * stride
                     value = _element(source, base, after, i, used, points, flags & FROM_HALF != 0, zero)
                     if flags & CONJUGATE_FIRST:
@@ -200,10 +215,12 @@ def lines(put: Any, room: int) -> Any:
                         value *= first[i]
                     if done > 1:
                         # The root is the product of a fine and a coarse one: tables of all are as long as the line.
-                        turn = j % done * q
+                        turn = k * q
                         value *= roots[size + (turn & ((1 << shift) - 1))] * roots[size + (1 << shift) + (turn >> shift)]
                 work[q * pitch + line] = value
-                e += threads
+                e, major, minor = e + threads, major + threads // along, minor + threads % along
+                if minor >= along:
+                    major, minor = major + 1, minor - along
             cuda.syncthreads()
             here, inner, left = np.int32(0), size // size, radices
             while left != 0:
@@ -218,26 +235,28 @@ def lines(put: Any, room: int) -> Any:
                     e += threads
                 cuda.syncthreads()
                 here, inner, left = room - here, inner * radix, left >> 4
-            e = thread
+            e, major, minor = thread, thread // along_last, thread % along_last
             while e < group * size:
-                line, q = (e // size, e % size) if flags & ROWS_LAST else (e % group, e // group)
-                number = block * group + line
-                if number < count:
-                    j = number // after % stride
-                    i = (j - j % done) * size + j % done + q * done
-                    if i < kept:
-                        value = work[here + q * pitch + line]
-                        if flags & CONJUGATE_MADE:
-                            value = value.conjugate()
-                        if flags & TIMES_LAST:
-                            value *= last[i]
-                        if flags & CONJUGATE_LAST:
-                            value = value.conjugate()
-                        if ends > 0 and (i == 0 or 2 * i == ends):
-                            value = zero + value.real
-                        base = number // after // stride * kept * after + number % after
-                        out[base + i * after] = put(complex(value.real * factor, value.imag * factor))
-                e += threads
+                line, q = (major, minor) if flags & ROWS_LAST else (minor, major)
+                if not stays_last or e == thread:
+                    front, j, behind = _line(block * group + line, after, stride)
+                    base = front * kept * after + behind
+                    k = j % done if done > 1 else 0 * j
+                i = (j - k) * size + k + q * done
+                if block * group + line < count and i < kept:
+                    value = work[here + q * pitch + line]
+                    if flags & CONJUGATE_MADE:
+                        value = value.conjugate()
+                    if flags & TIMES_LAST:
+                        value *= last[i]
+                    if flags & CONJUGATE_LAST:
+                        value = value.conjugate()
+                    if ends > 0 and (i == 0 or 2 * i == ends):
+                        value = zero + value.real
+                    out[base + i * after] = put(complex(value.real * factor, value.imag * factor))
+                e, major, minor = e + threads, major + threads // along_last, minor + threads % along_last
+                if minor >= along_last:
+                    major, minor = major + 1, minor - along_last
             cuda.syncthreads()
             block += np.int32(cuda.gridDim.x)
 

@@ -147,10 +147,14 @@ class _Lines:
         out = _full((self.before * write.kept * self.after,), 0, write.dtype, self.device)
         if self.after == 1:
             flags |= (b.ROWS if size == n else 0) | (b.ROWS_LAST if done == 1 else 0)
-        group = min(room // size, count)
-        if group > 8 and flags & (b.ROWS | b.ROWS_LAST):
+        threads = room // 8
+        if flags & b.ROWS:
+            group = min(room // size, count)
             # An even pitch would have the elements of a line in the same banks.
-            group -= 1 - group % 2
+            group -= group > 8 and group % 2 == 0
+        else:
+            # Then threads stay in a line: their number is a power of two, too.
+            group = min(1 << (room // size).bit_length() - 1, threads, 1 << (count - 1).bit_length())
         blocks = min(-(-count // group), _MOST_BLOCKS)
         first, last = _no_factors(self.numbers, self.device)
         first, last = first if read.times is None else read.times, last if write.times is None else write.times
@@ -160,7 +164,7 @@ class _Lines:
         )  # fmt: skip
         # Some devices have no 64-bit integers, and all compute with 32 bits faster.
         number = np.int32 if max(a.size, out.size, n) < _NARROW else int
-        _kernel(write.dtype.kind == "f", room)[blocks, room // 8](a, roots, first, last, out, *map(number, numbers), write.factor)
+        _kernel(write.dtype.kind == "f", room)[blocks, threads](a, roots, first, last, out, *map(number, numbers), write.factor)
         return out
 
 
