@@ -61,6 +61,7 @@ files! {
     "axes": Policy::AS_WRITTEN,
     "comparing": Policy::AS_WRITTEN,
     "cumulative": Policy::AS_WRITTEN,
+    "fourier": Policy::AS_WRITTEN,
     "histograms": Policy::AS_WRITTEN,
     "indexing": Policy::AS_WRITTEN,
     "joining": Policy::AS_WRITTEN,

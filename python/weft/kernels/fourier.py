@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fft, _from_numpy, _full, _reshape, ndarray
+from weft._weft import _cast, _fft, _from_numpy, _full, _reshape, _unset, ndarray
 from weft.kernels import butterflies as b
 from weft.kernels.launching import launched
 
@@ -144,7 +144,7 @@ class _Lines:
         """The radix-`size` pass of a transform of n points of which there are transforms of `done` points."""
         room, count = _room(self.numbers), self.before * (n // size) * self.after
         roots, shift = _roots(size, done, self.numbers, self.device)
-        out = _full((self.before * write.kept * self.after,), 0, write.dtype, self.device)
+        out = _unset((self.before * write.kept * self.after,), write.dtype, self.device)
         if self.after == 1:
             flags |= (b.ROWS if size == n else 0) | (b.ROWS_LAST if done == 1 else 0)
         threads = room // 8

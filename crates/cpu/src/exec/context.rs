@@ -14,8 +14,8 @@ use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
 use super::cooperative;
 use super::held::Held;
-use super::linear;
 use super::memory::HostBuffer;
+use super::routines;
 use super::spread::{self, Units};
 use super::stack;
 use crate::emit::{ErrorSite, PrintSite};
@@ -222,7 +222,7 @@ pub fn symbols() -> [(&'static str, usize); 9] {
         ("weft_sweep", weft_sweep as *const () as usize),
         ("weft_mark", weft_mark as *const () as usize),
         ("weft_launch", weft_launch as *const () as usize),
-        ("weft_routine", linear::weft_routine as *const () as usize),
+        ("weft_routine", routines::weft_routine as *const () as usize),
         ("weft_grid_barrier", cooperative::weft_grid_barrier as *const () as usize),
     ]
 }

@@ -12,6 +12,8 @@ mod linear;
 mod memory;
 mod pages;
 mod pool;
+mod routines;
+mod spectral;
 mod spread;
 mod stack;
 mod stream;
