@@ -135,7 +135,10 @@ fn routine(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return Err(l.typing(call.span, format!("there is no routine {name}")));
     };
     if !l.in_host() || l.in_lanes() {
-        return Err(l.unsupported(call.span, "linear algebra and Fourier transforms are done by functions of the host, outside of kernels"));
+        return Err(l.unsupported(
+            call.span,
+            "linear algebra and Fourier transforms are done by functions of the host, outside of kernels",
+        ));
     }
     let mut operands = Vec::with_capacity(arrays.len());
     for array in arrays {
