@@ -8,10 +8,10 @@ pub use crate::table::{AtomicOp, BarrierOp, BinOp, CmpOp, Effect, UnOp, WarpOp};
 use crate::table::{Field, define, operations, rule};
 use crate::types::Scalar;
 
-/// The routines of [`Op::Routine`], by the names that linear algebra has for them.
+/// The routines of [`Op::Routine`], by the names that their libraries have for them.
 macro_rules! routines {
     ($($op:ident $name:literal $reads:literal $writes:literal,)*) => {
-        /// What is done with each matrix of stacks.
+        /// What is done with each matrix of stacks, or with the lines of an array.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Routine {
             $($op,)*
@@ -58,6 +58,9 @@ routines! {
     EigvalshUpper "eigvalsh_upper" 1 1,
     Eig "eig" 1 2,
     Eigvals "eigvals" 1 1,
+    Fft "fft" 2 1,
+    FftOfReals "fft_of_reals" 2 1,
+    FftToReals "fft_to_reals" 2 1,
 }
 
 /// What [`Op::Routine`] gives.

@@ -63,6 +63,7 @@ files! {
     "comparing": Policy::AS_WRITTEN,
     "cumulative": Policy::AS_WRITTEN,
     "digits": Policy::AS_WRITTEN,
+    "fourier": Policy::AS_WRITTEN,
     "histograms": Policy::AS_WRITTEN,
     "indexing": Policy::AS_WRITTEN,
     "joining": Policy::AS_WRITTEN,

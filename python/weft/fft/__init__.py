@@ -1,7 +1,7 @@
 """Fourier transforms of arrays: `numpy.fft` by its names, and the FFT extension of the array API standard.
 
-All transforms are computed at once, by the CPU: those of arrays on other devices by a way through the host. Single and half precision are
-computed in single precision, all else in double precision.
+All transforms are computed at once, where the array is: by the CPU, or by kernels of `weft.kernels`. Single and half precision are computed
+in single precision, all else in double precision.
 """
 
 from weft.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq

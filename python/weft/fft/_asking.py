@@ -52,17 +52,20 @@ def along(a: Any, n: Any, axis: Any, norm: Any, out: Any, kind: str, forward: bo
 
 
 def _transformed(a: ndarray, kind: str, forward: bool, axes: list[int], lengths: list[int], factor: float) -> ndarray:
-    """The transform itself: of the array's own memory, or by the way of all functions of NumPy's arrays."""
-    if a.device.kind == "cpu":
-        try:
-            return _fft_here(_to_numpy(a), kind, forward, axes, lengths, factor)
-        except CaptureError:
-            pass
+    """The transform itself: of the array's own memory, by the way of all functions of NumPy's arrays, or by kernels."""
     if a.device.kind == "cuda":
         found = nvidia.transform(a, kind, forward, axes, lengths, factor)
         if found is not None:
             return found
-    return on_hosts(_fft, a, kind, forward, axes, lengths, factor)
+    if a.device.kind != "cpu":
+        # Kernels are read when the first one is needed.
+        from weft.kernels import fourier
+
+        return fourier.transformed(a, kind, forward, axes, lengths, factor)
+    try:
+        return _fft_here(_to_numpy(a), kind, forward, axes, lengths, factor)
+    except CaptureError:
+        return on_hosts(_fft, a, kind, forward, axes, lengths, factor)
 
 
 def along_many(a: Any, s: Any, axes: Any, norm: Any, out: Any, kind: str, forward: bool) -> ndarray:

@@ -57,8 +57,9 @@ def _has_room(name: str) -> bool:
 def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
     """What a function of arrays gives that makes arrays, launches kernels and gives one array or a tuple of them.
 
-    A captured graph calls it again whenever it runs, if the shapes of what it gives depend on nothing but shapes; `like` gives arrays of
-    those shapes and dtypes, where the function itself cannot be called with zeros.
+    A captured graph calls it again whenever it runs, if the shapes of what it gives depend on nothing but shapes. What these are is found
+    by a call with zeros, or by `like`, which gives arrays of these shapes and dtypes: needed where the function also reads arrays that it
+    keeps, whose elements nobody can look at while a graph is captured.
     """
     try:
         return function(*values)

@@ -15,8 +15,8 @@ use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 use super::cooperative;
 use super::held::Held;
 use super::host;
-use super::linear;
 use super::memory::HostBuffer;
+use super::routines;
 use super::spread::{self, Units};
 use super::stack;
 use crate::emit::{ErrorSite, PrintSite};
@@ -223,7 +223,7 @@ pub fn symbols() -> [(&'static str, usize); 15] {
         ("weft_sweep", weft_sweep as *const () as usize),
         ("weft_mark", weft_mark as *const () as usize),
         ("weft_launch", weft_launch as *const () as usize),
-        ("weft_routine", linear::weft_routine as *const () as usize),
+        ("weft_routine", routines::weft_routine as *const () as usize),
         ("weft_thread_state", host::weft_thread_state as *const () as usize),
         ("weft_libm_log", host::weft_libm_log as *const () as usize),
         ("weft_libm_exp", host::weft_libm_exp as *const () as usize),

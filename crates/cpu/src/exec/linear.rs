@@ -1,9 +1,8 @@
-//! Linear algebra: the pool's threads for it, and the function by which compiled code calls its routines.
+//! Linear algebra for compiled code: the pool's threads, and its routines.
 
 #![allow(unsafe_code)]
 
 use std::ops::Range;
-use std::slice;
 
 use weft_ir::{Outcome, Routine, Scalar};
 use weft_linalg::{Alone, Dtype, Failure, Operand, Threads};
@@ -31,57 +30,30 @@ impl Threads for Crew {
     }
 }
 
-/// Does a routine for compiled code; gives the number of its [`Outcome`].
+/// Does a routine with stacks of matrices, of which the first ones are read and the others written.
 ///
 /// # Safety
-/// `ctx` is the context compiled code was called with. Threads are used if `threads` is not 0. `slots` has the routine's operands, views of elements of the type, each as its address,
-/// its lengths and its strides in bytes; the bytes of `ranks` say how many axes each has. Their shapes are those that the routine's signature
-/// asks for, and what is written is memory of its own.
-pub unsafe extern "C" fn weft_routine(
-    ctx: *const Context<'_>,
-    routine: i32,
-    elem: i32,
-    threads: i32,
-    ranks: i64,
-    slots: *const i64,
-) -> i64 {
-    let routine = usize::try_from(routine).ok().and_then(|number| Routine::ALL.get(number));
-    let elem = usize::try_from(elem).ok().and_then(|number| Scalar::ALL.get(number));
-    let (Some(routine), Some(dtype)) = (routine, elem.and_then(|elem| dtype_of(*elem))) else {
-        return Outcome::Absent as i64;
+/// The operands are views of elements of the type, and what is written is memory of its own.
+pub unsafe fn routine(ctx: &Context<'_>, routine: Routine, elem: Scalar, threads: bool, operands: &[Operand]) -> Outcome {
+    let (Some(found), Some(dtype)) = (weft_linalg::Routine::find(routine.name()), dtype_of(elem)) else {
+        return Outcome::Absent;
     };
-    let (reads, writes) = routine.arity();
-    let mut operands = Vec::with_capacity(reads + writes);
-    let mut at = 0;
-    for place in 0..reads + writes {
-        let rank = (ranks >> (8 * place) & 0xff) as usize;
-        // SAFETY: by contract.
-        let view = unsafe { slice::from_raw_parts(slots.add(at), 1 + 2 * rank) };
-        at += view.len();
-        operands.push(Operand {
-            data: view[0] as usize as *mut u8,
-            shape: view[1..1 + rank].iter().map(|&length| length as usize).collect(),
-            strides: view[1 + rank..].iter().map(|&stride| stride as isize).collect(),
-        });
-    }
-    let Some(found) = weft_linalg::Routine::find(routine.name()) else {
-        return Outcome::Absent as i64;
-    };
+    let (reads, _) = routine.arity();
     // A record's field may lie between elements: it is no matrix of theirs.
     if operands[..reads].iter().any(|operand| !operand.is_regular(dtype.size())) {
-        return Outcome::Absent as i64;
+        return Outcome::Absent;
     }
     let shapes: Vec<&[usize]> = operands[..reads].iter().map(|operand| operand.shape.as_slice()).collect();
     let Ok(shapes) = found.resolve(&shapes) else {
-        return Outcome::Absent as i64;
+        return Outcome::Absent;
     };
     let fits = |(operand, shape): (&Operand, &Vec<usize>)| operand.shape == *shape;
     if !operands[reads..].iter().zip(&shapes.outputs).all(fits) {
-        return Outcome::Absent as i64;
+        return Outcome::Absent;
     }
     // SAFETY: by contract.
-    let done = unsafe { weft_linalg::run(found, dtype, &operands, &shapes.stack, if threads != 0 { &Crew } else { &Alone }) };
-    let outcome = match done {
+    let done = unsafe { weft_linalg::run(found, dtype, operands, &shapes.stack, if threads { &Crew } else { &Alone }) };
+    match done {
         Ok(()) => Outcome::Done,
         Err(Failure::Singular) => Outcome::Singular,
         Err(Failure::NotPositiveDefinite) => Outcome::NotPositiveDefinite,
@@ -90,12 +62,10 @@ pub unsafe extern "C" fn weft_routine(
         Err(Failure::OutOfMemory) => Outcome::OutOfMemory,
         Err(failure @ Failure::Defect) => {
             // The call ends with this, whatever the library raises.
-            // SAFETY: by contract.
-            unsafe { &*ctx }.broken(failure.to_string());
+            ctx.broken(failure.to_string());
             Outcome::Absent
         }
-    };
-    outcome as i64
+    }
 }
 
 fn dtype_of(elem: Scalar) -> Option<Dtype> {

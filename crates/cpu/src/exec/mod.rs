@@ -13,6 +13,8 @@ mod linear;
 mod memory;
 mod pages;
 mod pool;
+mod routines;
+mod spectral;
 mod spread;
 mod stack;
 mod stream;

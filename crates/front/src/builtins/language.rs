@@ -127,7 +127,7 @@ fn front(l: &Lower<'_>, axis: &Val, rank: &Val, call: &Call) -> Res<i128> {
     }
 }
 
-/// `routine("solve", a, b, out)`: has a routine of linear algebra done, with threads where the caller has them; gives the number of an
+/// `routine("solve", a, b, out)`: has a routine of a library done, with threads where the caller has them; gives the number of an
 /// [`Outcome`]. All arrays are of one type of floats but for real and complex results; those that are written are fresh ones.
 fn routine(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Some((Val::Str(name), arrays)) = call.any_number()?.split_first() else {
@@ -137,7 +137,10 @@ fn routine(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return Err(l.typing(call.span, format!("there is no routine {name}")));
     };
     if !l.in_host() || l.in_lanes() {
-        return Err(l.unsupported(call.span, "linear algebra is done by functions of the host, outside of kernels"));
+        return Err(l.unsupported(
+            call.span,
+            "linear algebra and Fourier transforms are done by functions of the host, outside of kernels",
+        ));
     }
     let mut operands = Vec::with_capacity(arrays.len());
     for array in arrays {

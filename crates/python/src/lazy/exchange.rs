@@ -24,7 +24,6 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_lent, module)?)?;
     module.add_function(wrap_pyfunction!(super::calls::_in_place, module)?)?;
     module.add_function(wrap_pyfunction!(_from_device, module)?)?;
-    module.add_function(wrap_pyfunction!(_unwritten, module)?)?;
     module.add_function(wrap_pyfunction!(_to_numpy, module)?)
 }
 
@@ -262,17 +261,6 @@ fn _lent<'py>(py: Python<'py>, x: &NdArray, by_array: bool) -> PyResult<(Bound<'
     let (offset, strides) = x.array.strides();
     let held = Bound::new(py, Held(piece.block.clone()))?.into_any();
     Ok((held, piece.address().wrapping_add_signed(offset), strides.to_vec()))
-}
-
-/// An array in C's order whose memory holds anything, for `_in_place` to have it written by others before anyone reads it.
-#[pyfunction]
-fn _unwritten(py: Python<'_>, shape: Vec<u64>, dtype: &Bound<'_, PyAny>, device: &Bound<'_, PyAny>) -> PyResult<NdArray> {
-    let (elem, device) = (super::primitives::elem(dtype)?, devices::for_arrays(py, Some(device))?);
-    machine::check_elem(device, elem).map_err(|e| super::error(py, e))?;
-    let shape: Dims = shape.into_iter().collect();
-    let bytes = weft_lazy::bytes(&shape, elem.size()).ok_or_else(|| PyValueError::new_err("array is too big"))?;
-    let piece = Piece::whole(Block::on(device, bytes).map_err(|e| super::error(py, e))?);
-    Ok(NdArray::of(Node::stored(elem, shape, piece)))
 }
 
 /// A copy of a dense device array, on its device.

@@ -8,7 +8,7 @@ use weft_front::{ArgType, ufuncs};
 use weft_ir::{Const, Scalar};
 use weft_lazy::number::{self, Weak};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Array, FoldKind, Node, Strides, Value, at_once, machine, order, parts};
+use weft_lazy::{Array, FoldKind, Node, Piece, Strides, Value, at_once, machine, order, parts};
 
 use super::calls;
 use super::ndarray::NdArray;
@@ -27,6 +27,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_order_of_steps, module)?)?;
     module.add_function(wrap_pyfunction!(_order_of_copy, module)?)?;
     module.add_function(wrap_pyfunction!(_full, module)?)?;
+    module.add_function(wrap_pyfunction!(_unset, module)?)?;
     module.add_function(wrap_pyfunction!(_iota, module)?)?;
     module.add_function(wrap_pyfunction!(_permute, module)?)?;
     module.add_function(wrap_pyfunction!(_broadcast, module)?)?;
@@ -176,6 +177,18 @@ fn _full(
     record::check_size(&shape, to.size()).map_err(|e| error(py, e))?;
     let bits = bits_in(value, to)?.ok_or_else(|| PyTypeError::new_err("the value is a number"))?;
     checked(py, Node::fill_on(device, to, shape.into(), bits))
+}
+
+/// An array whose memory holds whatever it held: for what is written as a whole.
+#[pyfunction]
+#[pyo3(signature = (shape, dtype, device=None))]
+fn _unset(shape: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
+    let (py, to) = (shape.py(), elem(dtype)?);
+    let device = devices::for_arrays(py, device)?;
+    let shape: weft_lazy::Dims = sizes(shape)?.into();
+    record::check_size(&shape, to.size()).map_err(|e| error(py, e))?;
+    let piece = Piece::fresh(device, &shape, to).map_err(|e| error(py, e))?;
+    Ok(NdArray::of(Node::stored(to, shape, piece)))
 }
 
 #[pyfunction]

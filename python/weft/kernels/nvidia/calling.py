@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from weft import cuda
-from weft._weft import Device, _full, _in_place, _lent, _reshape, _unwritten, ndarray
+from weft._weft import Device, _full, _in_place, _lent, _reshape, _unset, ndarray
 from weft.arrays._common import copied
 from weft.cupy import _driver
 from weft.errors import LibraryError
@@ -50,7 +50,7 @@ def stream(device: Device) -> int:
 
 def new(shape: Sequence[int], dtype: Any, device: Device) -> ndarray:
     """An array for a library to write: until then there is anything in it."""
-    return _unwritten(list(shape), np.dtype(dtype), device)
+    return _unset(tuple(shape), np.dtype(dtype), device)
 
 
 def zeros(shape: Sequence[int], dtype: Any, device: Device) -> ndarray:
