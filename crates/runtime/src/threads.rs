@@ -23,11 +23,13 @@ struct Twister {
 }
 
 impl Twister {
-    const NEW: Twister = Twister {
-        words: [const { Cell::new(0) }; WORDS + 1],
-        normal: [const { Cell::new(0.0) }; 2],
-        seeded: Cell::new(0),
-    };
+    const fn new() -> Twister {
+        Twister {
+            words: [const { Cell::new(0) }; WORDS + 1],
+            normal: [const { Cell::new(0.0) }; 2],
+            seeded: Cell::new(0),
+        }
+    }
 
     fn ready(&self) -> &Twister {
         let now = weft_forks::watch().wrapping_add(1);
@@ -53,8 +55,8 @@ impl Twister {
 }
 
 thread_local! {
-    static NUMPY: Twister = const { Twister::NEW };
-    static PYTHON: Twister = const { Twister::NEW };
+    static NUMPY: Twister = const { Twister::new() };
+    static PYTHON: Twister = const { Twister::new() };
 }
 
 fn with<R>(state: ThreadState, ask: impl FnOnce(&Twister) -> R) -> R {
