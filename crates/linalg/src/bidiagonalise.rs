@@ -215,13 +215,15 @@ pub struct Mirror {
 /// The vector has so many elements, one at least.
 #[inline(never)]
 pub unsafe fn reflect(kernels: Kernels, x: *mut f64, count: usize) -> Mirror {
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: the caller's promise.
     let square = unsafe { square(kernels, x.wrapping_add(1), count - 1) };
+    // SAFETY: as above.
     let x = unsafe { std::slice::from_raw_parts_mut(x, count) };
     let head = x[0];
     if head * head + square < SAFE_SQUARE {
         let raised = raise(x);
         if raised != 1.0 {
+            // SAFETY: as above.
             let mirror = unsafe { reflect(kernels, x.as_mut_ptr(), count) };
             return Mirror {
                 value: mirror.value / raised,

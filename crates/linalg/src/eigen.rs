@@ -19,7 +19,7 @@ use crate::balance::Balance;
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
-use crate::scratch::{Scratch, with_stack, zeros};
+use crate::scratch::{Reduction, Scratch, with_stack, zeros};
 use crate::{schur, triangular_vectors, tridiagonal, tridiagonalise};
 
 /// Eigenvalues in rising order and eigenvectors as columns of a Hermitian matrix, of which the lower triangle is read.
@@ -73,16 +73,15 @@ unsafe fn hermitian<T: Hermitian>(mut matrix: Scratch<T>, out: &[Item<'_>], par:
 /// Elements of Hermitian matrices.
 pub trait Hermitian: Element<Re = f64> {
     /// As [`tridiagonalise::tridiagonalise`], if there is a way of our own.
-    const TRIDIAGONALISE: Option<fn(&mut Scratch<Self>, &mut [f64], &mut [f64]) -> Result<bool, Failure>>;
+    const TRIDIAGONALISE: Option<Reduction<Self>>;
 }
 
 impl Hermitian for f64 {
-    const TRIDIAGONALISE: Option<fn(&mut Scratch<f64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> =
-        Some(tridiagonalise::tridiagonalise);
+    const TRIDIAGONALISE: Option<Reduction<f64>> = Some(tridiagonalise::tridiagonalise);
 }
 
 impl Hermitian for c64 {
-    const TRIDIAGONALISE: Option<fn(&mut Scratch<c64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> = None;
+    const TRIDIAGONALISE: Option<Reduction<c64>> = None;
 }
 
 /// Eigenvalues alone: those of a tridiagonal matrix that the matrix is turned into.

@@ -21,6 +21,9 @@ pub struct Scratch<T> {
     step: usize,
 }
 
+/// Reduces a matrix to two diagonals, which it writes; false where that is left to others.
+pub type Reduction<T> = fn(&mut Scratch<T>, &mut [f64], &mut [f64]) -> Result<bool, Failure>;
+
 impl<T: Element> Scratch<T> {
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Result<Self, Failure> {

@@ -10,7 +10,7 @@ use faer::{MatRef, Par, Spec, c64};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
-use crate::scratch::{Scratch, with_stack, zeros};
+use crate::scratch::{Reduction, Scratch, with_stack, zeros};
 use crate::{bidiagonal, bidiagonalise, qr};
 
 /// Left vectors, values in falling order, and right vectors, conjugated and turned: as many of the vectors as there is room for.
@@ -33,16 +33,15 @@ pub unsafe fn all<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<
 /// Elements of matrices that have singular values.
 pub trait Singular: Element<Re = f64> {
     /// As [`bidiagonalise::bidiagonalise`], if there is a way of our own.
-    const BIDIAGONALISE: Option<fn(&mut Scratch<Self>, &mut [f64], &mut [f64]) -> Result<bool, Failure>>;
+    const BIDIAGONALISE: Option<Reduction<Self>>;
 }
 
 impl Singular for f64 {
-    const BIDIAGONALISE: Option<fn(&mut Scratch<f64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> =
-        Some(bidiagonalise::bidiagonalise);
+    const BIDIAGONALISE: Option<Reduction<f64>> = Some(bidiagonalise::bidiagonalise);
 }
 
 impl Singular for c64 {
-    const BIDIAGONALISE: Option<fn(&mut Scratch<c64>, &mut [f64], &mut [f64]) -> Result<bool, Failure>> = None;
+    const BIDIAGONALISE: Option<Reduction<c64>> = None;
 }
 
 /// Values alone.

@@ -253,21 +253,21 @@ mod tests {
                 for (row, col) in (0..n).flat_map(|row| (0..n).map(move |col| (row, col))) {
                     wide[(row, col)] = c64::new(t[(row, col)], 0.0);
                 }
-                for col in 0..n {
-                    let part = |at: usize, row: usize| if pairs && values[col].im != 0.0 { vectors[(row, at)] } else { 0.0 };
+                for (col, &value) in values.iter().enumerate() {
+                    let part = |at: usize, row: usize| if pairs && value.im != 0.0 { vectors[(row, at)] } else { 0.0 };
                     let x: Vec<c64> = (0..n)
-                        .map(|row| match values[col].im {
+                        .map(|row| match value.im {
                             im if im > 0.0 => c64::new(vectors[(row, col)], part(col + 1, row)),
                             im if im < 0.0 => c64::new(vectors[(row, col - 1)], -part(col, row)),
                             _ => c64::new(vectors[(row, col)], 0.0),
                         })
                         .collect();
-                    assert!(residual(&t, &x, values[col]) < 1e-14 * n as f64, "{n} {value} {pairs} {col}");
+                    assert!(residual(&t, &x, value) < 1e-14 * n as f64, "{n} {value} {pairs} {col}");
                 }
                 if !pairs {
                     let vectors = complex(&wide).unwrap();
-                    for col in 0..n {
-                        assert!(residual(&t, vectors.col(col), values[col]) < 1e-14 * n as f64);
+                    for (col, &value) in values.iter().enumerate() {
+                        assert!(residual(&t, vectors.col(col), value) < 1e-14 * n as f64);
                     }
                 }
             }

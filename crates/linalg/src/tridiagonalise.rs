@@ -31,9 +31,9 @@ pub fn tridiagonalise(matrix: &mut Scratch<f64>, diagonal: &mut [f64], beside: &
     let mut start = 0;
     while start < n {
         let count = most.min(n - start);
-        for at in start..start + count {
+        for (at, value) in diagonal.iter_mut().enumerate().skip(start).take(count) {
             let found = job.step(at, 2 * (at - start));
-            diagonal[at] = found.0;
+            *value = found.0;
             if let Some(beside) = beside.get_mut(at) {
                 *beside = found.1;
             }
