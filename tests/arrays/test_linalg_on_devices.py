@@ -200,6 +200,20 @@ def test_operands_in_other_places(device: str) -> None:
             mix()
 
 
+@pytest.mark.parametrize("device", [*PRESENT.values()])
+def test_determinants_whose_parts_leave_the_range(device: str) -> None:
+    """No part of the product may lose digits where the whole does not: pivots of one lane are 32 apart."""
+    for exponents in ({0: -160, 32: -164, 1: 300}, {0: 200, 32: 200, 1: -390}, {0: -300, 1: 300, 2: -20, 34: 18}):
+        a = np.eye(40)
+        small = not weft.device(device).float64
+        for at, exponent in exponents.items():
+            a[at, at] = 3 * 10.0 ** (exponent // 8 if small else exponent)
+        a = a.astype("f" if small else "d")
+        np.testing.assert_allclose(
+            weft.asnumpy(weft.linalg.det(weft.asarray(a, device=device))), np.linalg.det(a), rtol=1e-4 if small else 1e-11
+        )
+
+
 @pytest.mark.parametrize("device", [*PRESENT.values()][:1])
 def test_grids_end(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a grid has no blocks for is launched in pieces."""

@@ -174,17 +174,17 @@ def _take_rows(into, rows, a, first):  # type: ignore[no-untyped-def]
 def _determinant(dtype: np.dtype) -> Any:
     """The kernel of the product of one matrix's pivots for each block of 32 threads, and of its sign and the logarithm of its size."""
     held, real, threads, is_complex = dtype.type, real_dtype(dtype).type, 32, dtype.kind == "c"
-
-    def is_finite(x):  # type: ignore[no-untyped-def]
-        return math.isfinite(x.real) and math.isfinite(x.imag) if is_complex else math.isfinite(x)
+    # Where the logarithms' sizes are no more than this together, no part of the product leaves the range of normal numbers.
+    safe = real(0.98 * math.log(float(np.finfo(real).max)))
 
     @cuda.jit(cache=True)
     def determinant_of_triangles(wholes, signs, logarithms, a, pivots, first):  # type: ignore[no-untyped-def]
         products, units = cuda.shared.array(threads, held), cuda.shared.array(threads, held)
         sizes, odd = cuda.shared.array(threads, real), cuda.shared.array(threads, np.int32)
+        spans = cuda.shared.array(threads, real)
         t = cuda.threadIdx.x
         place = first + cuda.blockIdx.x
-        product, unit, logarithm, exchanges = held(1), held(1), real(0), np.int32(0)
+        product, unit, logarithm, span, exchanges = held(1), held(1), real(0), real(0), np.int32(0)
         for i in range(t, a.shape[1], threads):
             pivot = a[place, i, i]
             size = abs(pivot)
@@ -193,11 +193,13 @@ def _determinant(dtype: np.dtype) -> Any:
             if size == 0:
                 unit = held(0)
             else:
-                unit = held(unit * (pivot / size))
+                # Divided part by part, which does not go by way of the reciprocal of a size that may have none.
+                unit = held(unit * (complex(pivot.real / size, pivot.imag / size) if is_complex else pivot / size))
                 logarithm += math.log(size)
+                span += abs(math.log(size))
             if pivots[place, i] != i:
                 exchanges += 1
-        products[t], units[t], sizes[t], odd[t] = product, unit, logarithm, exchanges
+        products[t], units[t], sizes[t], spans[t], odd[t] = product, unit, logarithm, span, exchanges
         cuda.syncthreads()
         step = threads // 2
         while step > 0:
@@ -205,6 +207,7 @@ def _determinant(dtype: np.dtype) -> Any:
                 products[t] = held(products[t] * products[t + step])
                 units[t] = held(units[t] * units[t + step])
                 sizes[t] += sizes[t + step]
+                spans[t] += spans[t + step]
                 odd[t] += odd[t + step]
             cuda.syncthreads()
             step //= 2
@@ -213,7 +216,7 @@ def _determinant(dtype: np.dtype) -> Any:
             product, unit, logarithm = held(parity * products[0]), held(parity * units[0]), sizes[0]
             if units[0] == 0:
                 product, unit, logarithm = held(0), held(0), real(-np.inf)
-            elif (product == 0 or not is_finite(product)) and math.isfinite(logarithm):
+            elif spans[0] > safe and math.isfinite(logarithm):
                 # Parts of the product may leave the range where the whole does not.
                 product = held(unit * real(math.exp(logarithm)))
             wholes[place], signs[place], logarithms[place] = product, unit, logarithm
