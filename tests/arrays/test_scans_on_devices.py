@@ -71,6 +71,25 @@ def test_every_operation(device, dtype):
 
 
 @on_gpus
+@pytest.mark.parametrize("dtype", ["f4", "f8", "F", "D"])
+def test_products_whose_parts_leave_the_range(device, dtype):
+    """They are those that NumPy multiplies one after the other."""
+    if not has(device, np.dtype(dtype)):
+        pytest.skip("not on this device")
+    largest = float(np.finfo(dtype).max)
+    halves = np.ones(5000)
+    halves[:2100], halves[2100:4200] = 0.5, 2
+    small = np.ones(40)
+    small[:3] = largest**-0.9, largest**0.6, largest**0.6
+    large = np.ones((2, 40))
+    large[:, :3] = largest**0.9, largest**-0.6, largest**-0.6
+    for host in (halves.astype(dtype), small.astype(dtype), large.astype(dtype)):
+        with np.errstate(all="ignore"):
+            theirs = np.cumprod(host, axis=-1)
+        np.testing.assert_allclose(_to_numpy(weft.cumprod(weft.asarray(host, device=device), axis=-1)), theirs, rtol=1e-6)
+
+
+@on_gpus
 def test_views_keywords_and_other_functions(device):
     host = np.random.default_rng(0).integers(-9, 9, (6, 8, 70)).astype(np.int32)
     x = weft.asarray(host)

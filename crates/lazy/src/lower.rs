@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dims::{self, AxisMap, Dims};
 use crate::error::{Error, Result};
+use crate::machine;
 use crate::memory::Piece;
 use crate::operation::Operation;
 use crate::program::{Iota, Load, Program, Slot, Step};
@@ -14,7 +15,7 @@ use crate::value::{Args, Kind, MOST_OPERATIONS, Node, State, Value};
 
 /// More steps than this are no one's kernel: nodes read through many different maps were computed once for each.
 const MOST_STEPS: usize = 128;
-/// A kernel reads so many blocks of memory: devices have a limit, and on the CPU more of them are slower than a second kernel.
+/// A kernel reads so many blocks of memory on a device that is not the CPU: such devices have a limit.
 const MOST_BLOCKS: usize = 20;
 /// Maps that were recorded as full kernels are computed with what is made of them, if they turn out to be this short, all together.
 const SHORT: u32 = MOST_OPERATIONS / 2;
@@ -249,7 +250,11 @@ impl<'a> Lowering<'a> {
         for arg in args {
             slots.push(self.operand(node, arg, through)?);
         }
-        if self.program.loads.len() > MOST_BLOCKS && self.needs.is_empty() && self.program.blocks() > MOST_BLOCKS {
+        if node.device != machine::CPU
+            && self.program.loads.len() > MOST_BLOCKS
+            && self.needs.is_empty()
+            && self.program.blocks() > MOST_BLOCKS
+        {
             for (arg, _) in args.iter().zip(&slots).filter(|(_, slot)| matches!(slot, Slot::Step(_))) {
                 self.need(&behind_views(arg))?;
             }

@@ -339,14 +339,19 @@ def matrix_rank(A, tol=None):
     return np.sum(values > limit)
 
 
-def pinv(a, rcond=1e-15):
+def pinv(a, rcond=None):
     """The pseudo-inverse of a matrix by its singular values; those up to `rcond` times the largest count as zero.
+
+    If nothing is said that is the larger side times the epsilon of float64, in which they are computed: NumPy's 1e-15 may be less than
+    their rounding, and it divides by that.
 
     >>> np.linalg.pinv(np.array([[2.0], [0.0]]))
     array([[0.5, 0. ]])
     """
     left, values, right = svd(np.conj(np.asarray(a)), full_matrices=False)
-    limit = rcond * np.max(values, initial=0)
+    # The last number is the epsilon of float64.
+    least = max(1e-15, max(left.shape[0], right.shape[1]) * 2.220446049250313e-16) if rcond is None else rcond
+    limit = least * np.max(values, initial=0)
     scaled = np.empty(left.shape, left.dtype)
     for j in range(len(values)):
         factor = 1 / values[j] if values[j] > limit else values.dtype.type(0)

@@ -114,6 +114,44 @@ unsafe fn store<T: Element<Re = f64>>(values: &[T], item: &Item<'_>) {
     }
 }
 
+/// Are several of the values no more than rounding leaves of 0?
+fn has_zeros<T: Element<Re = f64>>(values: &[T], size: usize) -> bool {
+    let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.parts().0));
+    let least = largest * f64::EPSILON * size as f64;
+    values.iter().filter(|value| value.parts().0 <= least).count() > 1
+}
+
+/// The largest value first, and the vectors along with the values.
+fn put_in_order<T: Element<Re = f64>>(values: &mut [T], left: &mut Scratch<T>, right: &mut Scratch<T>) {
+    let is_in_order = |pair: &[T]| pair[0].parts().0 >= pair[1].parts().0;
+    if values.windows(2).all(is_in_order) {
+        return;
+    }
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].parts().0.total_cmp(&values[a].parts().0));
+    for at in 0..order.len() {
+        // Whoever was at the place has gone where its own successor was.
+        let mut from = order[at];
+        while from < at {
+            from = order[from];
+        }
+        if from != at {
+            values.swap(at, from);
+            for vectors in [&mut *left, &mut *right] {
+                swap_columns(vectors, at, from);
+            }
+        }
+    }
+}
+
+fn swap_columns<T: Element>(vectors: &mut Scratch<T>, one: usize, two: usize) {
+    for row in 0..vectors.as_ref().nrows() {
+        let kept = vectors[(row, one)];
+        vectors[(row, one)] = vectors[(row, two)];
+        vectors[(row, two)] = kept;
+    }
+}
+
 /// Matrices from this size on are divided to find their vectors.
 const DIVIDED: usize = 48;
 
@@ -127,22 +165,35 @@ fn decomposed<T: Element<Re = f64>>(
     let mut matrix = Scratch::copy_of(matrix)?;
     let scale = matrix.normalise()?;
     let mut values = zeros(m.min(n))?;
-    let (left, right) = (left.as_mut(), right.as_mut());
-    let is_full = left.ncols() != m.min(n) || right.ncols() != m.min(n);
+    let is_full = left.as_ref().ncols() != m.min(n) || right.as_ref().ncols() != m.min(n);
     let compute = if is_full {
         ComputeSvdVectors::Full
     } else {
         ComputeSvdVectors::Thin
     };
-    // Divide and conquer pays earlier than faer takes it.
-    let mut params: Spec<SvdParams, T> = Default::default();
-    params.config.recursion_threshold = DIVIDED;
-    let needed = svd_scratch::<T>(m, n, compute, compute, par, params);
-    let stored = DiagMut::from_slice_mut(&mut values);
-    with_stack(needed, |stack| {
-        svd(matrix.as_ref(), stored, Some(left), Some(right), par, stack, params)
-    })?
-    .map_err(|_| Failure::NoConvergence)?;
+    let mut is_done = false;
+    // Dividing pays earlier than faer takes it, and fails where most of the values are as good as 0: those are not divided.
+    for smallest in [DIVIDED, usize::MAX] {
+        let mut params: Spec<SvdParams, T> = Default::default();
+        params.config.recursion_threshold = smallest;
+        let needed = svd_scratch::<T>(m, n, compute, compute, par, params);
+        let stored = DiagMut::from_slice_mut(&mut values);
+        // What an attempt before has left is not read, but by what faer adds to.
+        let (mut us, mut vs) = (left.as_mut(), right.as_mut());
+        us.fill(T::of_real(0.0));
+        vs.fill(T::of_real(0.0));
+        let done = with_stack(needed, |stack| svd(matrix.as_ref(), stored, Some(us), Some(vs), par, stack, params))?;
+        is_done = done.is_ok() && left.largest().is_finite() && right.largest().is_finite();
+        // Vectors of values that are 0 but for rounding are not always orthogonal then.
+        is_done &= smallest != DIVIDED || m.min(n) < DIVIDED || !has_zeros(&values, m.max(n));
+        if is_done {
+            break;
+        }
+    }
+    if !is_done {
+        return Err(Failure::NoConvergence);
+    }
+    put_in_order(&mut values, left, right);
     if scale != 1.0 {
         let scale = T::of_real(scale);
         values.iter_mut().for_each(|value| *value = value.times(scale));

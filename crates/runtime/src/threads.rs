@@ -14,6 +14,7 @@ const WORDS: usize = ThreadState::NumpyWords.len() - 1;
 
 /// A thread's twister. Compiled code reads and writes it at its address, on that thread.
 #[repr(C, align(8))]
+#[derive(Clone, Debug)]
 struct Twister {
     /// The words, and behind them how many have been used.
     words: [Cell<u32>; WORDS + 1],
@@ -29,6 +30,18 @@ impl Twister {
             normal: [const { Cell::new(0.0) }; 2],
             seeded: Cell::new(0),
         }
+    }
+
+    fn become_as(&self, other: &Twister) {
+        self.words
+            .iter()
+            .zip(&other.words)
+            .for_each(|(mine, theirs)| mine.set(theirs.get()));
+        self.normal
+            .iter()
+            .zip(&other.normal)
+            .for_each(|(mine, theirs)| mine.set(theirs.get()));
+        self.seeded.set(other.seeded.get());
     }
 
     fn ready(&self) -> &Twister {
@@ -57,6 +70,29 @@ impl Twister {
 thread_local! {
     static NUMPY: Twister = const { Twister::new() };
     static PYTHON: Twister = const { Twister::new() };
+}
+
+/// A thread's states, for another thread that does its work.
+#[derive(Debug)]
+pub struct Lent {
+    numpy: Twister,
+    python: Twister,
+}
+
+impl Lent {
+    /// Those of the calling thread.
+    pub fn of_this_thread() -> Lent {
+        Lent {
+            numpy: NUMPY.with(Twister::clone),
+            python: PYTHON.with(Twister::clone),
+        }
+    }
+
+    /// Makes them those of the calling thread.
+    pub fn put(&self) {
+        NUMPY.with(|own| own.become_as(&self.numpy));
+        PYTHON.with(|own| own.become_as(&self.python));
+    }
 }
 
 fn with<R>(state: ThreadState, ask: impl FnOnce(&Twister) -> R) -> R {
@@ -120,6 +156,24 @@ mod tests {
         assert_ne!(own, read(ThreadState::PythonWords));
         let other = std::thread::spawn(|| read(ThreadState::NumpyWords)).join();
         assert!(other.is_ok_and(|other| other != own));
+    }
+
+    #[test]
+    fn another_thread_goes_on_with_what_is_lent() {
+        let own = read(ThreadState::NumpyWords);
+        let lent = Lent::of_this_thread();
+        let other = std::thread::spawn(move || {
+            lent.put();
+            let seen = read(ThreadState::NumpyWords);
+            write(ThreadState::NumpyNormal, &[7; 16]);
+            (seen, Lent::of_this_thread())
+        });
+        let Ok((seen, back)) = other.join() else {
+            panic!("the thread panicked")
+        };
+        assert_eq!(seen, own);
+        back.put();
+        assert_eq!(read(ThreadState::NumpyNormal), [7; 16]);
     }
 
     #[test]

@@ -180,7 +180,7 @@ def real(z):
 def lines(put: Any, room: int) -> Any:
     """The kernel of passes whose results become elements by a function, in blocks with room for some elements in shared memory."""
 
-    @cuda.jit
+    @cuda.jit(cache=True)
     def transformed_lines(source, roots, first, last, out, count, after, n, size, done, group, pitch, radices, shift, points, used, held,
                           kept, ends, flags, factor):  # fmt: skip
         # Lines of `size` elements: elements j + q·(n/size), of all j, in lines of n elements, `after` elements apart. What is made of

@@ -32,7 +32,7 @@ def _small(dtype: np.dtype, groups: int) -> Any:
     held, less, rows = dtype.type, less_product(dtype), ROWS
     other = conjugate if dtype.kind == "c" else held
 
-    @cuda.jit(cache=True)
+    @cuda.jit(cache=True, launch_bounds=32 * groups)
     def cholesky_of_small(a, flags, first):  # type: ignore[no-untyped-def]
         box = cuda.shared.array((rows, rows + 1), held)
         row, group = cuda.threadIdx.x, cuda.threadIdx.y

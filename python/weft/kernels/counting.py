@@ -137,8 +137,9 @@ def counted(x: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
         if low < 0:
             raise ValueError("'list' argument must have no negative elements")
         count = max(count, high + 1)
-    if count >= 2**31:
-        raise UnsupportedError(f"bincount counts fewer than 2**31 numbers on a device, not {count}: use device='cpu'")
+    # Places are counted in 32 bits, a block behind the last one included.
+    if count >= 2**31 - 2**16:
+        raise UnsupportedError(f"bincount counts fewer than 2**31 - 2**16 numbers on a device, not {count}: use device='cpu'")
     return _tallied(x, count) if weights is None else _summed(x, moved_to(weights, x), count)
 
 

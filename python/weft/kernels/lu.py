@@ -49,7 +49,7 @@ def _small(dtype: np.dtype, groups: int) -> Any:
     size = _size_of_complex if dtype.kind == "c" else _size
     least = real_dtype(dtype).type(-1)
 
-    @cuda.jit(cache=True)
+    @cuda.jit(cache=True, launch_bounds=32 * groups)
     def lu_of_small(a, pivots, first):  # type: ignore[no-untyped-def]
         box = cuda.shared.array((rows, rows + 1), held)
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
@@ -96,7 +96,8 @@ def _panel(dtype: np.dtype, threads: int) -> Any:
     size, real = (_size_of_complex if dtype.kind == "c" else _size), real_dtype(dtype).type
     least = real(-1)
 
-    @cuda.jit(cache=True)
+    # A block of many threads has few registers for each.
+    @cuda.jit(cache=True, launch_bounds=threads)
     def lu_of_panel(a, pivots, first, top):  # type: ignore[no-untyped-def]
         sizes, places = cuda.shared.array(threads, real), cuda.shared.array(threads, np.int32)
         t = cuda.threadIdx.x
@@ -181,17 +182,17 @@ def _determinant(dtype: np.dtype) -> Any:
     def determinant_of_triangles(wholes, signs, logarithms, a, pivots, first):  # type: ignore[no-untyped-def]
         products, units = cuda.shared.array(threads, held), cuda.shared.array(threads, held)
         sizes, odd = cuda.shared.array(threads, real), cuda.shared.array(threads, np.int32)
-        spans = cuda.shared.array(threads, real)
+        spans, nulls = cuda.shared.array(threads, real), cuda.shared.array(threads, np.int32)
         t = cuda.threadIdx.x
         place = first + cuda.blockIdx.x
-        product, unit, logarithm, span, exchanges = held(1), held(1), real(0), real(0), np.int32(0)
+        product, unit, logarithm, span, exchanges, null = held(1), held(1), real(0), real(0), np.int32(0), np.int32(0)
         for i in range(t, a.shape[1], threads):
             pivot = a[place, i, i]
             size = abs(pivot)
             product = held(product * pivot)
             # What comes behind a pivot of zero was not divided by it: the sign alone says that there is one.
             if size == 0:
-                unit = held(0)
+                null = np.int32(1)
             else:
                 # Divided part by part, which does not go by way of the reciprocal of a size that may have none.
                 unit = held(unit * (complex(pivot.real / size, pivot.imag / size) if is_complex else pivot / size))
@@ -200,6 +201,7 @@ def _determinant(dtype: np.dtype) -> Any:
             if pivots[place, i] != i:
                 exchanges += 1
         products[t], units[t], sizes[t], spans[t], odd[t] = product, unit, logarithm, span, exchanges
+        nulls[t] = null
         cuda.syncthreads()
         step = threads // 2
         while step > 0:
@@ -209,12 +211,13 @@ def _determinant(dtype: np.dtype) -> Any:
                 sizes[t] += sizes[t + step]
                 spans[t] += spans[t + step]
                 odd[t] += odd[t + step]
+                nulls[t] |= nulls[t + step]
             cuda.syncthreads()
             step //= 2
         if t == 0:
             parity = real(-1 if odd[0] % 2 == 1 else 1)
             product, unit, logarithm = held(parity * products[0]), held(parity * units[0]), sizes[0]
-            if units[0] == 0:
+            if nulls[0] != 0:
                 product, unit, logarithm = held(0), held(0), real(-np.inf)
             elif spans[0] > safe and math.isfinite(logarithm):
                 # Parts of the product may leave the range where the whole does not.

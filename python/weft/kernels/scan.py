@@ -1,8 +1,8 @@
 """Inclusive scans along an axis: sums, products, extremes of all elements up to each.
 
 A row is cut into tiles, a block scans one. Where a row has several, their totals come first, and the scan of these is what each tile
-starts with: every element is read twice and written once, and no block waits for another one. Many short rows, and axes with others
-behind them, are walked by a thread each.
+starts with: every element is read twice and written once, and no block waits for another one. Many short rows, axes with others
+behind them, and all products of floats are walked by a thread each.
 """
 
 from __future__ import annotations
@@ -180,9 +180,10 @@ def operation(name: str, dtype: np.dtype) -> Callable[[Any, Any], Any] | None:
 def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
     """The scan of an array along an axis, computed in a dtype, which the array is cast to. It lies in C's order.
 
-    Integers are exact, and wrap. Floats and complex numbers are combined in another order than NumPy's, which goes from one to the
-    next: in groups of 32 and of so many threads as a block has, by fixed rules that the shape alone decides. What rounding does differs
-    from NumPy's by no more than the number of elements times the sum (the product) of the absolute values times the rounding of the type.
+    Integers are exact, and wrap. Floats and complex numbers are multiplied one after the other, as NumPy does. They are added in another
+    order than NumPy's, which goes from one to the next: in groups of 32 and of so many threads as a block has, by fixed rules that the
+    shape alone decides. What rounding does differs from NumPy's by no more than the number of elements times the sum of the absolute
+    values times the rounding of the type, and a sum of some elements may leave the range of the type where NumPy's sums do not.
     Floats of 16 bits are combined in float32 and rounded in the end.
     """
     kind = np.dtype(np.float32) if is_half(dtype) else dtype
@@ -192,12 +193,14 @@ def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
         a = _cast(a, kind)
     op = operation(name, kind)
     outer, n, inner = _three(a.shape, axis)
-    if inner > 1 and n > _WALKED and outer * inner < _MANY:
+    # Of a product in parts a part may leave the range of the type where no product of all up to an element does.
+    is_walked = n <= _WALKED or (name == "multiply" and kind.kind in "fc")
+    if inner > 1 and not is_walked and outer * inner < _MANY:
         turned = _permute(a, (*(i for i in range(a.ndim) if i != axis), axis))
         found = _reshape(_rows(op, turned, outer * inner, n, kind), turned.shape)
         back = (*range(axis), a.ndim - 1, *range(axis, a.ndim - 1))
         found = _permute(found, back)
-    elif inner > 1 or n <= _WALKED:
+    elif inner > 1 or is_walked:
         found = _full((a.size,), 0, kind, a.device)
         lines = outer * inner
         blocks = -(-lines // _THREADS)

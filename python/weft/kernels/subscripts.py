@@ -292,7 +292,8 @@ def repeated(a: ndarray, counts: ndarray, axis: int) -> ndarray:
     least, total = (int(each) for each in _to_numpy(pair))
     if least < 0:
         raise ValueError("repeats may not contain negative values.")
-    if total >= 2**31:
-        raise UnsupportedError(f"repeat makes fewer than 2**31 parts on a device, not {total}: use device='cpu'")
+    # Places are counted in 32 bits, a block behind the last one included.
+    if total >= 2**31 - 2**16:
+        raise UnsupportedError(f"repeat makes fewer than 2**31 - 2**16 parts on a device, not {total}: use device='cpu'")
     at = below(sums_of(counts), _iota(total, 0, 1, INDEX, a.device), "right", INDEX)
     return taken_along(a, at, axis, "inside")

@@ -90,7 +90,8 @@ _NOT_GIVEN: Any = object()
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN) -> ndarray:
     """The pseudo-inverses (..., n, m) of matrices (..., m, n), by their singular values: those up to `rcond` times the largest count as
-    zero, 1e-15 if nothing is said, the larger of m and n times the dtype's epsilon with `rtol=None`.
+    zero. If nothing is said, that is the larger of m and n times the epsilon of what they are computed in: NumPy's 1e-15 may be less than
+    their rounding, and it divides by that. With `rtol=None` it is the dtype's epsilon.
 
     >>> weft.linalg.pinv(weft.asarray([[2.0], [0.0]]))
     array([[0.5, 0. ]])
@@ -99,10 +100,11 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     (found,) = matrices(a)
     if rcond is not None and rtol is not _NOT_GIVEN:
         raise ValueError("`rtol` and `rcond` can't be both set.")
+    if rcond is None and rtol is not _NOT_GIVEN:
+        rcond = rtol
     if rcond is None:
-        rcond = 1e-15 if rtol is _NOT_GIVEN else rtol
-    if rcond is None:
-        rcond = max(a.shape[-2:]) * float(np.finfo(found.dtype).eps)
+        in_double = rtol is _NOT_GIVEN and a.device.kind != "cuda"
+        rcond = max(1e-15, max(a.shape[-2:]) * (_EPSILON if in_double else float(np.finfo(found.dtype).eps)))
     if found.size == 0:
         return filled((*found.shape[:-2], found.shape[-1], found.shape[-2]), 0, found.dtype, found)
     left, values, right = svd(found, full_matrices=False, hermitian=hermitian)

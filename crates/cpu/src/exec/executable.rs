@@ -14,6 +14,7 @@ use weft_runtime::checked;
 use weft_runtime::grids::joined;
 use weft_runtime::profile::{self, Activity};
 use weft_runtime::slots;
+use weft_runtime::threads;
 use weft_runtime::{
     Buffer, CallOptions, CompileError, CompileOptions, Device, DeviceId, Executable, GridShape, Hooks, Inspect, Launch, Limits, Outcome,
     Resources, RunError, array_bytes,
@@ -454,8 +455,20 @@ impl Call<'_> {
         let poll = || {
             self.context.poll();
         };
-        if !pool::on_deep_stack(poll, job) {
+        // It is the calling thread's work: its random numbers go on there, and from there.
+        let lent = threads::Lent::of_this_thread();
+        let mut after = None;
+        let given_back = &mut after;
+        let lending = move || {
+            lent.put();
+            job();
+            *given_back = Some(threads::Lent::of_this_thread());
+        };
+        if !pool::on_deep_stack(poll, lending) {
             self.context.broken("the system gives no thread with a large stack");
+        }
+        if let Some(after) = after {
+            after.put();
         }
     }
 }

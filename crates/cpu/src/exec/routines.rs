@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::panic::{self, AssertUnwindSafe};
 use std::slice;
 
 use weft_ir::{Outcome, Routine, Scalar};
@@ -44,11 +45,18 @@ pub unsafe extern "C" fn weft_routine(
         });
     }
     // SAFETY: by contract.
-    let outcome = unsafe {
+    let ctx = unsafe { &*ctx };
+    // SAFETY: by contract.
+    let run = || unsafe {
         match spectral::kind_of(routine) {
-            Some(kind) => spectral::routine(&*ctx, kind, elem, threads != 0, &operands),
-            None => linear::routine(&*ctx, routine, elem, threads != 0, &operands),
+            Some(kind) => spectral::routine(ctx, kind, elem, threads != 0, &operands),
+            None => linear::routine(ctx, routine, elem, threads != 0, &operands),
         }
     };
+    // Compiled code has no frames to unwind.
+    let outcome = panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        ctx.broken("a routine of a library panicked");
+        Outcome::Absent
+    });
     outcome as i64
 }
