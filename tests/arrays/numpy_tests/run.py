@@ -88,7 +88,10 @@ SCALARS = (
 )
 """Tests that ask whether an element is one of NumPy's scalars."""
 
-OF_NUMBERS = r"draws/\w+::(Test(RandomDist|Broadcast|Integers|Randint|SingleEltArrayInput|Thread|SetState|Multinomial|Binomial|Seed|MT19937)|test_)"
+OF_NUMBERS = (
+    r"draws/\w+::(Test(RandomDist|Broadcast|Integers|Randint|SingleEltArrayInput|Thread|SetState|Multinomial|Binomial|Seed|MT19937)|"
+    r"test_)"
+)
 """Tests of random numbers that compare numbers, or the state of a generator, with those written down."""
 
 NUMBERS = (
