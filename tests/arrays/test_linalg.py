@@ -470,3 +470,46 @@ def test_numpys_functions_find_them() -> None:
     assert isinstance(np.linalg.inv(a), weft.ndarray)
     assert isinstance(np.linalg.norm(a), weft.ndarray)
     assert set(np.linalg.__all__) - set(weft.linalg.__all__) == set()
+
+
+def many_zeros(n: int) -> dict[str, np.ndarray]:
+    """Matrices of few singular values that are not 0."""
+    numbers = np.random.default_rng(n)
+    at = np.arange(n)
+    return {
+        "ones": np.ones((n, n)),
+        "thirds": np.full((n, n + 3), 0.3),
+        "complex": np.full((n + 1, n), 1 + 2j),
+        "remainders": (at[:, None] * at % 5).astype(float),
+        "repeated rows": np.eye(4)[numbers.integers(0, 4, n)] @ numbers.integers(0, 3, (4, n)),
+        "groups": np.eye(3)[numbers.integers(0, 3, n)] @ np.eye(3)[numbers.integers(0, 3, n)].T,
+        "an outer product": np.outer(numbers.normal(size=n), numbers.normal(size=n)),
+    }
+
+
+@pytest.mark.parametrize("n", [37, 47, 48, 55, 82, 86, 95, 130])
+def test_singular_values_of_which_many_are_zero(n: int) -> None:
+    for name, a in many_zeros(n).items():
+        for full in (False, True):
+            left, values, right = (weft.asnumpy(x) for x in weft.linalg.svd(weft.asarray(a), full_matrices=full))
+            few = len(values)
+            assert abs((left[:, :few] * values) @ right[:few] - a).max() <= 1e-13 * n * abs(a).max(), name
+            assert abs(left.conj().T @ left - np.eye(left.shape[1])).max() <= 1e-12, name
+            assert abs(right @ right.conj().T - np.eye(right.shape[0])).max() <= 1e-12, name
+            assert (np.diff(values) <= 0).all(), name
+        inverse = weft.asnumpy(weft.linalg.pinv(weft.asarray(a)))
+        assert abs(a @ inverse @ a - a).max() <= 1e-11 * abs(a).max(), name
+
+
+@pytest.mark.parametrize("size", [2e-308, 1e-300, 1e-160, 1e160, 1e300])
+def test_triangles_at_the_ends_of_the_range(size: float) -> None:
+    x = np.random.default_rng(0).uniform(0.5, 2, (5, 4))
+    a = weft.asarray(x * size)
+    orthogonal, triangle = (weft.asnumpy(part) for part in weft.linalg.qr(a))
+    np.testing.assert_allclose(orthogonal @ (triangle / size), x, rtol=1e-13)
+    np.testing.assert_allclose(weft.asnumpy(weft.linalg.qr(a, mode="r")), triangle, rtol=1e-13)
+    vectors, scales = weft.linalg.qr(a, mode="raw")
+    theirs = np.linalg.qr(x, mode="raw")
+    np.testing.assert_allclose(np.triu(weft.asnumpy(vectors).T) / size, np.triu(theirs[0].T), rtol=1e-12)
+    np.testing.assert_allclose(np.tril(weft.asnumpy(vectors).T, -1), np.tril(theirs[0].T, -1), rtol=1e-12)
+    np.testing.assert_allclose(weft.asnumpy(scales), theirs[1], rtol=1e-12)

@@ -44,6 +44,8 @@ def test_tensordot() -> None:
     ):
         check(f"xp.tensordot(a, b, {axes})", exact=False, a=a, b=b)
     check("xp.tensordot(a, a, 3)", exact=False, a=a)
+    for one, two, n in (((2, 3), (3,), 2), ((2, 3), (3,), 3), ((3, 3), (3,), 2), ((3,), (2,), 1), ((), (2,), 1)):
+        check(f"xp.tensordot(a, b, {n})", a=np.ones(one), b=np.ones(two))
 
 
 def test_keywords() -> None:

@@ -21,9 +21,25 @@ struct Factors<T> {
     scales: Scratch<T>,
 }
 
-impl<T: Element> Factors<T> {
+impl<T: Element<Re = f64>> Factors<T> {
     fn of(matrix: MatRef<'_, T>, par: Par) -> Result<Self, Failure> {
-        Self::in_place(Scratch::copy_of(matrix)?, par)
+        let mut copy = Scratch::copy_of(matrix)?;
+        // What has no largest element is known by the caller to be no numbers.
+        let scale = copy.normalise().unwrap_or(1.0);
+        let mut made = Self::in_place(copy, par)?;
+        if scale != 1.0 {
+            made.scale_triangle(T::of_real(scale));
+        }
+        Ok(made)
+    }
+
+    fn scale_triangle(&mut self, scale: T) {
+        let (rows, cols) = self.both.as_ref().shape();
+        for col in 0..cols {
+            for row in 0..rows.min(col + 1) {
+                self.both[(row, col)] = self.both[(row, col)].times(scale);
+            }
+        }
     }
 
     fn in_place(mut both: Scratch<T>, par: Par) -> Result<Self, Failure> {
@@ -61,7 +77,7 @@ impl<T: Element> Factors<T> {
 }
 
 /// The triangle of a matrix of finite elements, of no more columns than rows, as it comes.
-pub fn triangle_of<T: Element>(matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, Failure> {
+pub fn triangle_of<T: Element<Re = f64>>(matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, Failure> {
     let n = matrix.as_ref().ncols();
     let mut made = Scratch::zeros(n, n)?;
     Factors::in_place(matrix, par)?.store_triangle(made.as_mut());
@@ -72,7 +88,7 @@ pub fn triangle_of<T: Element>(matrix: Scratch<T>, par: Par) -> Result<Scratch<T
 ///
 /// # Safety
 /// As [`crate::run`] says: the matrix, and where the two are stored.
-pub unsafe fn both<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn both<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut columns, mut triangle) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[2].matrix_mut::<T>()) };
     let factors = Factors::of(matrix, par)?;
@@ -97,7 +113,7 @@ pub unsafe fn both<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failu
 ///
 /// # Safety
 /// As for [`both`].
-pub unsafe fn triangle<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn triangle<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
     Factors::of(matrix, par)?.store_triangle(out.rb_mut());
@@ -154,7 +170,7 @@ fn turn_row<T: Element>(mut triangle: MatMut<'_, T>, row: usize, turn: T) {
 ///
 /// # Safety
 /// As for [`both`].
-pub unsafe fn raw<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn raw<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut out, mut scales) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[2].matrix_mut::<T>()) };
     let factors = Factors::of(matrix, par)?;

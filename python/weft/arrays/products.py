@@ -327,8 +327,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
         second = axes_of(second, b.ndim) if isinstance(second, (tuple, list)) else (axis_of(second, b.ndim),)
     else:
         count = operator.index(axes)
-        if count > min(a.ndim, b.ndim):
-            raise IndexError("tuple index out of range")
+        # An axis that one of them does not have is an IndexError, but not before others that do not match.
+        if any(a.shape[i - count] != b.shape[i] for i in range(count)):
+            raise ValueError("shape-mismatch for sum")
         first, second = tuple(range(a.ndim - count, a.ndim)), tuple(range(max(count, 0)))
     if len(first) != len(second) or any(a.shape[i] != b.shape[j] for i, j in zip(first, second)):
         raise ValueError("shape-mismatch for sum")
