@@ -156,7 +156,7 @@ fn runs_on_a_gpu(module: &Module, id: FuncId) -> bool {
     let mut calls = Vec::new();
     module.function(id).body.walk(&mut |kind| match kind {
         StmtKind::ParFor { .. } | StmtKind::Launch { .. } => fine = false,
-        StmtKind::Let(_, Op::Alloc { .. } | Op::OutOfStack | Op::Apart(..)) => fine = false,
+        StmtKind::Let(_, Op::Alloc { .. } | Op::OutOfStack | Op::Apart(..) | Op::ThreadState(_) | Op::Libm { .. }) => fine = false,
         StmtKind::Let(_, Op::Call(callee, _)) => calls.push(*callee),
         _ => {}
     });
