@@ -83,12 +83,12 @@ def test_files() -> None:
 def test_pools(device: weft.Device) -> None:
     pool = cp.get_default_memory_pool()
     before = pool.used_bytes()
-    x = cp.arange(1000.0).wait()
-    assert pool.used_bytes() - before >= 8000 and pool.total_bytes() >= pool.used_bytes()
+    x = cp.arange(1_000_000.0).wait()
+    assert pool.used_bytes() - before >= 8_000_000 and pool.total_bytes() >= pool.used_bytes()
     del x
     pool.free_all_blocks()
-    # On some devices a little is always kept.
-    assert pool.free_bytes() < 8000
+    # On some devices a little is always kept: what lies in one piece with what others hold.
+    assert pool.free_bytes() < 100_000
     if pool.free_bytes() == 0:
         assert pool.n_free_blocks() == 0
     else:

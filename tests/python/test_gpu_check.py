@@ -43,6 +43,10 @@ class Library:
 """
 
 
+COUNT = 33
+"""Parts of a whole run."""
+
+
 @pytest.fixture
 def copy(tmp_path):
     """The command in a folder of its own."""
@@ -70,24 +74,24 @@ def finish(process):
 def test_a_run_that_was_killed_goes_on(copy):
     process = start(copy, "--small")
     said = ""
-    while "[ 4/17]" not in said:
+    while f"[ 4/{COUNT}]" not in said:
         said += process.stdout.readline() or pytest.fail(said)
     process.kill()
     process.communicate()
     done = json.loads((copy / "work" / "gpu.json").read_text())["done"]
-    assert 4 <= len(done) < 17
+    assert 4 <= len(done) < COUNT
     said = finish(start(copy, "--small"))
     assert f"{len(done)} parts done" in said and said.count("done before") == len(done)
     assert not (copy / "work" / "gpu.json").exists()
     table = (copy / "out" / "weft-cuda-double.md").read_text()
     assert "results differ" not in table and "Error" not in table
     assert [part for part in PARTS if part not in table] == []
-    assert len(json.loads((copy / "out" / "weft-cuda-double.json").read_text())["done"]) == 17
+    assert len(json.loads((copy / "out" / "weft-cuda-double.json").read_text())["done"]) == COUNT
 
 
 def test_no_time_is_no_failure(copy):
     said = finish(start(copy, "--small", "--minutes", "0.1"))
-    assert said.count("no time left") == 17 and "No time was left for: Mandelbrot" in said
+    assert said.count("no time left") == COUNT and "No time was left for: Mandelbrot" in said
 
 
 def test_without_a_gpu_it_says_why(copy):
