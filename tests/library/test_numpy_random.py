@@ -329,3 +329,30 @@ def test_kernels_and_ufuncs_have_none() -> None:
 
     with pytest.raises((TypingError, UnsupportedError), match="neither kernels nor ufuncs"):
         noisy(np.zeros(3))
+
+
+def test_calls_that_need_a_deeper_stack_go_on_with_the_numbers_of_their_thread() -> None:
+    """Functions that call themselves run on another thread where this one has little stack."""
+
+    @njit
+    def seeded(n: int) -> None:
+        np.random.seed(n)
+
+    @njit
+    def deep(n: int) -> float:
+        return np.random.random() if n <= 0 else deep(n - 1)
+
+    found = []
+
+    def work() -> None:
+        seeded(7)
+        found.extend(deep(3) for _ in range(3))
+
+    before = threading.stack_size(1 << 20)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert found == np.random.RandomState(7).random_sample(3).tolist()
