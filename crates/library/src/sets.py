@@ -37,7 +37,6 @@ def unique(
         if _long and row.dtype.kind in ("i", "u", "f") and row.dtype.itemsize > 2 and len(row) >= _LARGE:
             different, starts = _distinct_of_long(row, return_counts, equal_nan)
         else:
-            # The row is short here, or one that is never sorted in buckets.
             different, starts = _distinct(sort(row), return_counts, equal_nan)
         if return_counts:
             return different, np.asarray(starts[1:] - starts[:-1])

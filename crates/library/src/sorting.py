@@ -94,7 +94,7 @@ def _sort_into(row, result):
 
 
 def _sort_row(row):
-    """Sorts a row that is not long in place."""
+    """Sorts a row in place, without buckets."""
     n = len(row)
     if n <= _SHORT:
         _insert_sort(row, 0, n)

@@ -59,12 +59,23 @@ def on_hosts(function: Callable[..., Any], *values: Any, keeps_shape: bool = Tru
     graph it is called again whenever the graph runs, if the shapes of what it gives depend on nothing but shapes; `like` gives arrays of
     those shapes and dtypes, where the function itself cannot be called with zeros.
     """
+    return at_once(_called, function, list(values), keeps_shape, like)
+
+
+def at_once(
+    way: Callable[[Callable[..., Any], list[Any]], Any],
+    function: Callable[..., Any],
+    values: list[Any],
+    keeps_shape: bool,
+    like: Callable[..., Any] | None,
+) -> Any:
+    """What a way of calling a function gives for values, at once or, in a captured graph, whenever the graph runs."""
     try:
-        return _called(function, list(values))
+        return way(function, values)
     except CaptureError:
         if not keeps_shape:
             raise
-        return recorded(functools.partial(_called, function), list(values), None if like is None else functools.partial(_called, like))
+        return recorded(functools.partial(way, function), values, None if like is None else functools.partial(way, like))
 
 
 def _called(function: Callable[..., Any], values: list[Any]) -> Any:

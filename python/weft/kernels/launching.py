@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import device, ndarray
-from weft.arrays._compiled import recorded
-from weft.errors import CaptureError
+from weft.arrays._compiled import at_once
 
 __all__ = ["fits", "launched", "number", "on_a_device", "pieces", "wide"]
 
@@ -61,13 +60,7 @@ def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = Tru
     by a call with zeros, or by `like`, which gives arrays of these shapes and dtypes: needed where the function also reads arrays that it
     keeps, whose elements nobody can look at while a graph is captured.
     """
-    try:
-        return function(*values)
-    except CaptureError:
-        if not keeps_shape:
-            raise
-        shaped = None if like is None else functools.partial(_of_list, like)
-        return recorded(functools.partial(_of_list, function), list(values), shaped)
+    return at_once(_of_list, function, list(values), keeps_shape, like)
 
 
 def _of_list(function: Callable[..., Any], values: list[Any]) -> Any:

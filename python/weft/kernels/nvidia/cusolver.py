@@ -17,11 +17,10 @@ import numpy as np
 
 import weft
 from weft._weft import Device, _broadcast, _cast, _from_numpy, _reshape, _to_numpy, ndarray
-from weft.arrays import _compiled
 from weft.arrays._common import broadcast_shape, real_dtype, select, u
-from weft.arrays._compiled import recorded
+from weft.arrays._compiled import on_hosts
 from weft.arrays.shapes import matrix_transpose
-from weft.errors import CaptureError
+from weft.kernels.launching import launched
 from weft.linalg._routines import LinAlgError
 
 from . import calling, cublas, finding
@@ -72,16 +71,7 @@ def routine(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> t
         return None
     if any(n > _MOST for a in arrays for n in (*a.shape[-2:], math.prod(a.shape[:-2]))):
         return None
-    try:
-        return function(*arrays)
-    except CaptureError:
-        again = functools.partial(_of_list, function)
-        found = recorded(again, list(arrays), functools.partial(_compiled._called, like))
-        return found if isinstance(found, tuple) else (found,)
-
-
-def _of_list(function: Callable[..., Any], values: list[Any]) -> Any:
-    return function(*values)
+    return launched(function, *arrays, like=functools.partial(on_hosts, like))
 
 
 def _call(device: Device, name: str, *args: Any) -> None:
