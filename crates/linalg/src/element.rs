@@ -1,6 +1,6 @@
 //! The types of numbers that matrices are made of.
 
-use faer::{c32, c64};
+use faer::{MatMut, MatRef, c32, c64};
 use faer_traits::{ComplexField, RealField};
 
 /// The type of a matrix's elements.
@@ -56,6 +56,13 @@ pub trait Element: ComplexField<Real = Self::Re> + Copy + Send + Sync + 'static 
     fn is_negative(self) -> bool;
     /// What of it lies on the unit circle; 1 or -1 of real numbers, 1 of what is no number.
     fn sign(self) -> Self;
+    /// The matrix as one of float64, if it is.
+    fn real(_matrix: MatRef<'_, Self>) -> Option<MatRef<'_, f64>> {
+        None
+    }
+    fn real_mut(_matrix: MatMut<'_, Self>) -> Option<MatMut<'_, f64>> {
+        None
+    }
     /// A small matrix's product, if there is a kernel for it; see `small`.
     fn small_product(_job: &crate::small::Job<Self>) -> bool {
         false
@@ -71,9 +78,10 @@ pub trait Real: Element<Re = Self> {
 }
 
 macro_rules! real {
-    ($t:ty) => {
+    ($t:ty $(, $own:item)*) => {
         impl Element for $t {
             type Re = $t;
+            $($own)*
             fn is_finite(self) -> bool {
                 <$t>::is_finite(self)
             }
@@ -181,6 +189,14 @@ macro_rules! complex {
 }
 
 real!(f32);
-real!(f64);
+real!(
+    f64,
+    fn real(matrix: MatRef<'_, f64>) -> Option<MatRef<'_, f64>> {
+        Some(matrix)
+    },
+    fn real_mut(matrix: MatMut<'_, f64>) -> Option<MatMut<'_, f64>> {
+        Some(matrix)
+    }
+);
 complex!(c32, f32);
 complex!(c64, f64);

@@ -5,6 +5,7 @@
 
 mod balance;
 mod bidiagonal;
+mod bidiagonal_vectors;
 mod bidiagonalise;
 mod cholesky;
 mod eigen;
@@ -14,12 +15,14 @@ mod lu;
 mod operand;
 mod products;
 mod qr;
+mod reflections;
 mod routines;
 mod run;
 mod schur;
 mod scratch;
 mod signature;
 mod small;
+mod small_svd;
 mod svd;
 mod triangular_vectors;
 mod tridiagonal;

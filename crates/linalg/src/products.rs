@@ -62,6 +62,7 @@ fn small<T: Element>(a: MatRef<'_, T>, b: MatRef<'_, T>, out: MatRef<'_, T>) -> 
         b_row: row_step,
         c: out.as_ptr().cast_mut(),
         c_row: out.row_stride(),
+        adds: false,
     };
     Ok(T::small_product(&job))
 }

@@ -13,26 +13,89 @@ use faer::{Conj, MatMut, MatRef, Par};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
+use crate::reflections::Reflections;
 use crate::scratch::{Scratch, with_stack};
 
+/// A matrix as a triangle and reflections.
+enum Factors<T> {
+    Blocks(Blocks<T>),
+    /// Of small real matrices.
+    Rows(Reflections),
+}
+
 /// The triangle above, the vectors of the reflections below the diagonal, and what they are scaled by, in blocks.
-struct Factors<T> {
+struct Blocks<T> {
     both: Scratch<T>,
     scales: Scratch<T>,
 }
 
 impl<T: Element<Re = f64>> Factors<T> {
     fn of(matrix: MatRef<'_, T>, par: Par) -> Result<Self, Failure> {
+        if let Some(matrix) = T::real(matrix)
+            && let Some(found) = Reflections::of(matrix)?
+        {
+            return Ok(Factors::Rows(found));
+        }
         let mut copy = Scratch::copy_of(matrix)?;
         // What has no largest element is known by the caller to be no numbers.
         let scale = copy.normalise().unwrap_or(1.0);
-        let mut made = Self::in_place(copy, par)?;
+        let mut made = Blocks::in_place(copy, par)?;
         if scale != 1.0 {
             made.scale_triangle(T::of_real(scale));
         }
-        Ok(made)
+        Ok(Factors::Blocks(made))
     }
 
+    /// As many columns of the orthogonal matrix as there is room for.
+    fn store_rotation(&mut self, mut out: MatMut<'_, T>, par: Par) -> Result<(), Failure> {
+        match self {
+            Factors::Blocks(blocks) => out.copy_from(blocks.rotation(out.ncols(), par)?.as_ref()),
+            Factors::Rows(reflections) => {
+                let found = reflections.rotation(out.ncols())?;
+                for row in 0..out.nrows() {
+                    for (col, x) in found.col(row).iter().enumerate() {
+                        out[(row, col)] = T::of_real(*x);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The triangle, as many rows of it as there is room for.
+    fn store_triangle(&self, mut out: MatMut<'_, T>) {
+        for row in 0..out.nrows() {
+            for col in 0..out.ncols() {
+                out[(row, col)] = if row <= col { self.in_triangle(row, col) } else { T::zero_impl() };
+            }
+        }
+    }
+
+    fn in_triangle(&self, row: usize, col: usize) -> T {
+        match self {
+            Factors::Blocks(blocks) => blocks.both[(row, col)],
+            Factors::Rows(reflections) => T::of_real(reflections.triangle[(col, row)]),
+        }
+    }
+
+    /// An element below the diagonal of the reflections' vectors.
+    fn in_vectors(&self, row: usize, col: usize) -> T {
+        match self {
+            Factors::Blocks(blocks) => blocks.both[(row, col)],
+            Factors::Rows(reflections) => T::of_real(reflections.vectors[(row, col)]),
+        }
+    }
+
+    /// By what a vector times its conjugated turn is multiplied.
+    fn factor(&self, at: usize) -> T {
+        match self {
+            Factors::Blocks(blocks) => T::one_impl().over(blocks.scales[(at % blocks.scales.as_ref().nrows(), at)]),
+            Factors::Rows(reflections) => T::of_real(reflections.factors[at]),
+        }
+    }
+}
+
+impl<T: Element<Re = f64>> Blocks<T> {
     fn scale_triangle(&mut self, scale: T) {
         let (rows, cols) = self.both.as_ref().shape();
         for col in 0..cols {
@@ -49,7 +112,7 @@ impl<T: Element<Re = f64>> Factors<T> {
         with_stack(factor::qr_in_place_scratch::<T>(m, n, block, par, Default::default()), |stack| {
             factor::qr_in_place(both.as_mut(), scales.as_mut(), par, stack, Default::default());
         })?;
-        Ok(Factors { both, scales })
+        Ok(Blocks { both, scales })
     }
 
     /// So many columns of the orthogonal matrix.
@@ -64,23 +127,13 @@ impl<T: Element<Re = f64>> Factors<T> {
         })?;
         Ok(found)
     }
-
-    /// The triangle, as many rows of it as there is room for.
-    fn store_triangle(&self, mut out: MatMut<'_, T>) {
-        let both = self.both.as_ref();
-        for row in 0..out.nrows() {
-            for col in 0..out.ncols() {
-                out[(row, col)] = if row <= col { both[(row, col)] } else { T::zero_impl() };
-            }
-        }
-    }
 }
 
 /// The triangle of a matrix of finite elements, of no more columns than rows, as it comes.
 pub fn triangle_of<T: Element<Re = f64>>(matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, Failure> {
     let n = matrix.as_ref().ncols();
     let mut made = Scratch::zeros(n, n)?;
-    Factors::in_place(matrix, par)?.store_triangle(made.as_mut());
+    Factors::Blocks(Blocks::in_place(matrix, par)?).store_triangle(made.as_mut());
     Ok(made)
 }
 
@@ -91,8 +144,8 @@ pub fn triangle_of<T: Element<Re = f64>>(matrix: Scratch<T>, par: Par) -> Result
 pub unsafe fn both<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut columns, mut triangle) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[2].matrix_mut::<T>()) };
-    let factors = Factors::of(matrix, par)?;
-    columns.copy_from(factors.rotation(columns.ncols(), par)?.as_ref());
+    let mut factors = Factors::of(matrix, par)?;
+    factors.store_rotation(columns.rb_mut(), par)?;
     factors.store_triangle(triangle.rb_mut());
     if let Some(first) = first_unknown(matrix) {
         columns.fill(nan());
@@ -174,7 +227,15 @@ pub unsafe fn raw<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<
     // SAFETY: the caller's promise.
     let (matrix, mut out, mut scales) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[2].matrix_mut::<T>()) };
     let factors = Factors::of(matrix, par)?;
-    out.copy_from(factors.both.as_ref().transpose());
+    for row in 0..out.nrows() {
+        for col in 0..out.ncols() {
+            out[(row, col)] = if row < col {
+                factors.in_vectors(col, row)
+            } else {
+                factors.in_triangle(col, row)
+            };
+        }
+    }
     if let Some(first) = first_unknown(matrix) {
         for row in first..out.nrows() {
             for col in 0..out.ncols() {
@@ -186,9 +247,8 @@ pub unsafe fn raw<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<
         }
         return Ok(());
     }
-    let blocks = factors.scales.as_ref();
     for at in 0..scales.nrows() {
-        scales[(at, 0)] = T::one_impl().over(blocks[(at % blocks.nrows(), at)]);
+        scales[(at, 0)] = factors.factor(at);
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ use crate::failure::Failure;
 /// Columns whose distance is a multiple of this lie in the same few places of a cache.
 const CLASHING_BYTES: usize = 2048;
 const LINE_BYTES: usize = 64;
+/// Elements looked at side by side.
+const LANES: usize = 8;
 
 /// A matrix of its own, its columns one after the other.
 #[derive(Debug)]
@@ -118,15 +120,44 @@ impl<T> IndexMut<(usize, usize)> for Scratch<T> {
 }
 
 impl<T: Element<Re = f64>> Scratch<T> {
-    /// The largest part of an element; infinity or NaN if there is one.
+    /// The largest part of an element; NaN if one is infinite or NaN.
     pub fn largest(&self) -> f64 {
-        // Bits of numbers above zero are in the order of the numbers, infinity and NaN last, and their maximum is found faster.
-        let bits = |x: f64| x.to_bits() << 1;
-        let largest = self.memory.iter().fold(0, |most, x| {
-            let (re, im) = x.parts();
-            most.max(bits(re)).max(bits(im))
-        });
-        f64::from_bits(largest >> 1)
+        let (chunks, rest) = self.memory.as_chunks::<LANES>();
+        let mut seen = Seen::default();
+        chunks.iter().for_each(|chunk| seen.all_of(chunk));
+        let mut last = [T::zero_impl(); LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        seen.all_of(&last);
+        seen.largest.into_iter().fold(0.0, f64::max) + seen.unknown.into_iter().sum::<f64>()
+    }
+
+    /// Writes the matrix, conjugated if asked, to where rows are of neighbouring elements: in squares, since each line of the cache serves several rows.
+    pub fn store(&self, mut out: MatMut<'_, T>, conjugated: bool) {
+        let (rows, cols) = (self.rows, self.cols);
+        for (row0, col0) in (0..rows)
+            .step_by(LANES)
+            .flat_map(|row| (0..cols).step_by(LANES).map(move |col| (row, col)))
+        {
+            for col in col0..cols.min(col0 + LANES) {
+                let part = &self.col(col)[row0..rows.min(row0 + LANES)];
+                for (at, x) in part.iter().enumerate() {
+                    out[(row0 + at, col)] = if conjugated { x.conjugate() } else { *x };
+                }
+            }
+        }
+    }
+
+    pub fn is_finite(&self) -> bool {
+        // What is no number is 0 times itself, and stays so in sums.
+        let mut lanes = [0.0; LANES];
+        let (chunks, rest) = self.memory.as_chunks::<LANES>();
+        for chunk in chunks {
+            for (lane, x) in lanes.iter_mut().zip(chunk) {
+                let (re, im) = x.parts();
+                *lane += re * 0.0 + im * 0.0;
+            }
+        }
+        lanes.iter().all(|lane| *lane == 0.0) && rest.iter().all(|x| Element::is_finite(*x))
     }
 
     /// Scales the matrix by a power of two, so that neither squares nor sums of its elements leave the range of numbers; what results are to be
@@ -147,6 +178,26 @@ impl<T: Element<Re = f64>> Scratch<T> {
             *x = x.times(down).times(down);
         }
         Ok(half * half)
+    }
+}
+
+/// What was seen of elements, lane by lane.
+#[derive(Default)]
+struct Seen {
+    largest: [f64; LANES],
+    /// Zeros; NaN where something infinite or NaN came by.
+    unknown: [f64; LANES],
+}
+
+impl Seen {
+    fn all_of<T: Element<Re = f64>>(&mut self, chunk: &[T; LANES]) {
+        for (lane, x) in chunk.iter().enumerate() {
+            let (re, im) = x.parts();
+            for part in [re.abs(), im.abs()] {
+                self.largest[lane] = if part > self.largest[lane] { part } else { self.largest[lane] };
+                self.unknown[lane] += part * 0.0;
+            }
+        }
     }
 }
 

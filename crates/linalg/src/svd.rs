@@ -11,7 +11,7 @@ use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
 use crate::scratch::{Reduction, Scratch, with_stack, zeros};
-use crate::{bidiagonal, bidiagonalise, qr};
+use crate::{bidiagonal, bidiagonalise, qr, small_svd};
 
 /// Left vectors, values in falling order, and right vectors, conjugated and turned: as many of the vectors as there is room for.
 ///
@@ -20,6 +20,19 @@ use crate::{bidiagonal, bidiagonalise, qr};
 pub unsafe fn all<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut left, mut right) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[3].matrix_mut::<T>()) };
+    if matrix.col_stride() == 1 && matrix.row_stride() != 1 {
+        // Turned, its columns are of neighbouring elements, and left and right change places.
+        let (mut lefts, mut rights) = (
+            Scratch::zeros(right.ncols(), right.nrows())?,
+            Scratch::zeros(left.nrows(), left.ncols())?,
+        );
+        let values = decomposed(matrix.transpose(), &mut lefts, &mut rights, par)?;
+        rights.store(left, true);
+        right.copy_from(lefts.as_ref().transpose());
+        // SAFETY: the caller's promise.
+        unsafe { store(&values, &items[2]) };
+        return Ok(());
+    }
     let mut lefts = Scratch::zeros(left.nrows(), left.ncols())?;
     let mut rights = Scratch::zeros(right.ncols(), right.nrows())?;
     let values = decomposed(matrix, &mut lefts, &mut rights, par)?;
@@ -161,9 +174,36 @@ fn decomposed<T: Element<Re = f64>>(
     right: &mut Scratch<T>,
     par: Par,
 ) -> Result<Vec<T>, Failure> {
-    let (m, n) = matrix.shape();
     let mut matrix = Scratch::copy_of(matrix)?;
     let scale = matrix.normalise()?;
+    let mut values = match of_small(&matrix, left, right)? {
+        Some(values) => values,
+        None => with_vectors_by_faer(&matrix, left, right, par)?,
+    };
+    put_in_order(&mut values, left, right);
+    if scale != 1.0 {
+        let scale = T::of_real(scale);
+        values.iter_mut().for_each(|value| *value = value.times(scale));
+    }
+    Ok(values)
+}
+
+fn of_small<T: Element<Re = f64>>(matrix: &Scratch<T>, left: &mut Scratch<T>, right: &mut Scratch<T>) -> Result<Option<Vec<T>>, Failure> {
+    let (Some(matrix), Some(left), Some(right)) = (T::real(matrix.as_ref()), T::real_mut(left.as_mut()), T::real_mut(right.as_mut()))
+    else {
+        return Ok(None);
+    };
+    let found = small_svd::decompose(matrix, left, right)?;
+    Ok(found.map(|values| values.into_iter().map(T::of_real).collect()))
+}
+
+fn with_vectors_by_faer<T: Element<Re = f64>>(
+    matrix: &Scratch<T>,
+    left: &mut Scratch<T>,
+    right: &mut Scratch<T>,
+    par: Par,
+) -> Result<Vec<T>, Failure> {
+    let (m, n) = matrix.as_ref().shape();
     let mut values = zeros(m.min(n))?;
     let is_full = left.as_ref().ncols() != m.min(n) || right.as_ref().ncols() != m.min(n);
     let compute = if is_full {
@@ -171,7 +211,6 @@ fn decomposed<T: Element<Re = f64>>(
     } else {
         ComputeSvdVectors::Thin
     };
-    let mut is_done = false;
     // Dividing pays earlier than faer takes it, and fails where most of the values are as good as 0: those are not divided.
     for smallest in [DIVIDED, usize::MAX] {
         let mut params: Spec<SvdParams, T> = Default::default();
@@ -183,20 +222,12 @@ fn decomposed<T: Element<Re = f64>>(
         us.fill(T::of_real(0.0));
         vs.fill(T::of_real(0.0));
         let done = with_stack(needed, |stack| svd(matrix.as_ref(), stored, Some(us), Some(vs), par, stack, params))?;
-        is_done = done.is_ok() && left.largest().is_finite() && right.largest().is_finite();
-        // Vectors of values that are 0 but for rounding are not always orthogonal then.
-        is_done &= smallest != DIVIDED || m.min(n) < DIVIDED || !has_zeros(&values, m.max(n));
-        if is_done {
-            break;
+        // Vectors of values that are 0 but for rounding are not always orthogonal where a matrix was divided.
+        let was_divided = smallest == DIVIDED && m.min(n) >= DIVIDED;
+        let is_done = done.is_ok() && left.is_finite() && right.is_finite();
+        if is_done && !(was_divided && has_zeros(&values, m.max(n))) {
+            return Ok(values);
         }
     }
-    if !is_done {
-        return Err(Failure::NoConvergence);
-    }
-    put_in_order(&mut values, left, right);
-    if scale != 1.0 {
-        let scale = T::of_real(scale);
-        values.iter_mut().for_each(|value| *value = value.times(scale));
-    }
-    Ok(values)
+    Err(Failure::NoConvergence)
 }

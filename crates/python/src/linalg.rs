@@ -2,14 +2,17 @@
 
 #![allow(unsafe_code)]
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use weft_cpu::Crew;
 use weft_ir::Scalar;
+use weft_lazy::{Dims, Node, Piece, machine};
 use weft_linalg::{Dtype, Failure, Operand, Routine};
 
 use crate::errors;
+use crate::lazy::{self, NdArray};
 use crate::numpy::{ArrayFields, Numpy};
 
 /// Operands that threads may use without the GIL: the arrays are kept meanwhile, and nobody is told of the new ones.
@@ -24,8 +27,55 @@ unsafe impl Send for Operands {}
 #[pyo3(signature = (name, *arrays, run = true))]
 pub fn linalg<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTuple>, run: bool) -> PyResult<Bound<'py, PyTuple>> {
     let numpy = Numpy::get(py)?;
+    let made = called(arrays, name, run, |elem, shape| {
+        let shape: Vec<isize> = shape.iter().map(|&length| length as isize).collect();
+        let array = numpy.new_array(py, &shape, elem, false)?;
+        let place = operand(&numpy.fields(&array));
+        Ok((array, place))
+    })?;
+    PyTuple::new(py, made)
+}
+
+/// The same as arrays of Weft's, in memory of their own: a tuple of them, or the array if it is one.
+#[pyfunction]
+#[pyo3(signature = (name, *arrays))]
+pub fn _linalg_here<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    let mut made = called(arrays, name, true, |elem, shape| {
+        let lengths: Dims = shape.iter().map(|&length| length as u64).collect();
+        let piece = Piece::fresh(machine::CPU, &lengths, elem).map_err(|e| lazy::error(py, e))?;
+        let place = Operand {
+            data: piece.address() as *mut u8,
+            shape: shape.to_vec(),
+            strides: in_c_order(shape, elem.size()),
+        };
+        Ok((NdArray::of(Node::stored(elem, lengths, piece)), place))
+    })?;
+    if made.len() > 1 {
+        return PyTuple::new(py, made)?.into_bound_py_any(py);
+    }
+    made.pop().into_bound_py_any(py)
+}
+
+/// Strides in bytes of an array whose memory there is.
+fn in_c_order(shape: &[usize], size: usize) -> Vec<isize> {
+    let mut strides = vec![size as isize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis] as isize);
+    }
+    strides
+}
+
+/// Calls a routine with places that `make` made for what it gives, unless it is not to `run`.
+fn called<R>(
+    arrays: &Bound<'_, PyTuple>,
+    name: &str,
+    run: bool,
+    mut make: impl FnMut(Scalar, &[usize]) -> PyResult<(R, Operand)>,
+) -> PyResult<Vec<R>> {
+    let py = arrays.py();
+    let numpy = Numpy::get(py)?;
     let routine = Routine::find(name).ok_or_else(|| PyValueError::new_err(format!("no routine is called {name:?}")))?;
-    let inputs: Vec<Bound<'py, PyAny>> = arrays.iter().collect();
+    let inputs: Vec<Bound<'_, PyAny>> = arrays.iter().collect();
     let mut operands = Vec::with_capacity(4);
     let mut dtype = None;
     for array in &inputs {
@@ -58,13 +108,12 @@ pub fn linalg<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTuple>, ru
         .map_err(|mismatch| PyValueError::new_err(format!("{name}: {mismatch}")))?;
     let mut outputs = Vec::with_capacity(routine.outputs.len());
     for (form, shape) in routine.outputs.iter().zip(&shapes.outputs) {
-        let shape: Vec<isize> = shape.iter().map(|&length| length as isize).collect();
-        let array = numpy.new_array(py, &shape, scalar_of(form.kind.of(dtype)), false)?;
-        operands.push(operand(&numpy.fields(&array)));
-        outputs.push(array);
+        let (made, place) = make(scalar_of(form.kind.of(dtype)), shape)?;
+        operands.push(place);
+        outputs.push(made);
     }
     if !run {
-        return PyTuple::new(py, outputs);
+        return Ok(outputs);
     }
     let operands = Operands(operands);
     let result = py.detach(move || {
@@ -74,7 +123,7 @@ pub fn linalg<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTuple>, ru
         unsafe { weft_linalg::run(routine, dtype, &operands.0, &shapes.stack, &Crew) }
     });
     result.map_err(|failure| refusal(py, failure))?;
-    PyTuple::new(py, outputs)
+    Ok(outputs)
 }
 
 fn operand(fields: &ArrayFields<'_>) -> Operand {

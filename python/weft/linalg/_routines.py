@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from weft._weft import _cast, ndarray
+from weft._weft import _cast, _linalg_here, _to_numpy, ndarray
 from weft._weft import linalg as _linalg
 from weft.arrays import _compiled
 from weft.arrays._common import array_of, beside, u
 from weft.arrays.shapes import matrix_transpose
+from weft.errors import CaptureError
 from weft.kernels import nvidia
 from weft.kernels.launching import on_a_device
 
@@ -31,6 +32,9 @@ _KERNELS: dict[str, tuple[Any, ...]] = {
     "solve": ("lu", "solve"),
 }
 
+# What is computed in double precision and rounded to its own.
+_WIDE = {"f": np.float64, "F": np.complex128}
+
 
 def call(name: str, *arrays: ndarray) -> Any:
     """What a routine gives for stacks of matrices of one dtype: an array, or a tuple of several.
@@ -39,33 +43,58 @@ def call(name: str, *arrays: ndarray) -> Any:
     dtype, where it is; on devices that are not the CPU some are kernels of Weft's own; the others are computed on the host.
     """
     like = functools.partial(_shaped, name)
+    if not on_a_device(*arrays):
+        try:
+            return _here(name, [_to_numpy(a) for a in arrays])
+        except CaptureError:
+            return _on_hosts(name, arrays, like)
     found = nvidia.routine(name, arrays, like) if arrays[0].device.kind == "cuda" else None
-    if found is None and on_a_device(*arrays) and name in _KERNELS:
+    if found is not None:
+        return found[0] if len(found) == 1 else found
+    if name in _KERNELS:
         module, function, *further = _KERNELS[name]
         return getattr(importlib.import_module(f"weft.kernels.{module}"), function)(*arrays, *further)
-    if found is None:
-        found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=like)
+    return _on_hosts(name, arrays, like)
+
+
+def _here(name: str, arrays: Sequence[np.ndarray]) -> Any:
+    """The same for arrays on the CPU, of their own memory."""
+    wide = _WIDE.get(arrays[0].dtype.char)
+    if wide is None:
+        return _in_words(_linalg_here, name, arrays)
+    found = _in_words(_linalg_here, name, [a.astype(wide) for a in arrays])
+    return tuple(map(_rounded, found)) if isinstance(found, tuple) else _rounded(found)
+
+
+def _rounded(a: ndarray) -> ndarray:
+    return _cast(a, np.dtype(np.float32 if a.dtype.kind == "f" else np.complex64))
+
+
+def _on_hosts(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> Any:
+    found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=like)
     return found[0] if len(found) == 1 else found
 
 
 def called(name: str, *arrays: np.ndarray, run: bool = True) -> tuple[np.ndarray, ...]:
-    """The same for NumPy arrays, with NumPy's words."""
+    """The same for NumPy arrays."""
+    routine = functools.partial(_linalg, run=run)
+    wide = _WIDE.get(arrays[0].dtype.char)
+    if wide is None:
+        return _in_words(routine, name, arrays)
+    found = _in_words(routine, name, [a.astype(wide) for a in arrays])
+    return tuple(x.astype(np.float32 if x.dtype.kind == "f" else np.complex64) for x in found)
+
+
+def _in_words(routine: Callable[..., Any], name: str, arrays: Sequence[np.ndarray]) -> Any:
+    """What a routine gives for arrays in double precision, with NumPy's words where it gives nothing."""
     try:
-        return _in_double(name, arrays, run)
+        return routine(name, *arrays)
     except LinAlgError as error:
         if name.startswith("svd"):
             raise LinAlgError("SVD did not converge") from error
         if name in ("eig", "eigvals") and not np.isfinite(arrays[0]).all():
             raise LinAlgError("Array must not contain infs or NaNs") from error
         raise
-
-
-def _in_double(name: str, arrays: tuple[np.ndarray, ...], run: bool) -> tuple[np.ndarray, ...]:
-    if arrays[0].dtype.char not in "fF":
-        return _linalg(name, *arrays, run=run)
-    wide = np.float64 if arrays[0].dtype.char == "f" else np.complex128
-    found = _linalg(name, *(a.astype(wide) for a in arrays), run=run)
-    return tuple(x.astype(np.float32 if x.dtype.kind == "f" else np.complex64) for x in found)
 
 
 def _shaped(name: str, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -75,16 +104,17 @@ def _shaped(name: str, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 def common(*given: Any) -> list[ndarray]:
     """Arrays in one dtype of floats: float64 if one of them is no float, and complex if one of them is."""
     arrays = [beside(a, *given) for a in given]
-    dtypes = []
-    for a in arrays:
-        if a.dtype.kind in "biu":
-            dtypes.append(np.dtype(np.float64))
-        elif a.dtype.char in "fdFD":
-            dtypes.append(a.dtype)
-        else:
-            raise TypeError(f"array type {a.dtype.name} is unsupported in linalg")
-    dtype = np.result_type(*dtypes)
+    dtypes = {_float_of(a.dtype) for a in arrays}
+    dtype = dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
     return [a if a.dtype == dtype else _cast(a, dtype) for a in arrays]
+
+
+def _float_of(dtype: np.dtype) -> np.dtype:
+    if dtype.char in "fdFD":
+        return dtype
+    if dtype.kind not in "biu":
+        raise TypeError(f"array type {dtype.name} is unsupported in linalg")
+    return np.dtype(np.float64)
 
 
 def matrices(*given: Any) -> list[ndarray]:

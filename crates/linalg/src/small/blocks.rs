@@ -10,6 +10,19 @@ unsafe fn block<V: Vector, const ROWS: usize, const VECTORS: usize>(job: &Job<V:
     // SAFETY: the block lies within the matrices, and the machine has the registers.
     unsafe {
         let mut sums = [[V::zero(); VECTORS]; ROWS];
+        if job.adds {
+            for (r, row_sums) in sums.iter_mut().enumerate() {
+                let c = job.c.offset((row + r) as isize * job.c_row).add(col);
+                for (v, sum) in row_sums.iter_mut().enumerate() {
+                    let at = c.add(v * V::LANES);
+                    *sum = if v + 1 == VECTORS && last > 0 {
+                        V::load_first(at, last)
+                    } else {
+                        V::load(at)
+                    };
+                }
+            }
+        }
         let mut a = job.a.offset(row as isize * job.a_row);
         let mut b = job.b.add(col);
         for _ in 0..job.k {

@@ -1,4 +1,4 @@
-//! Columns times numbers and columns times a vector, some columns at a time.
+//! Columns times numbers, columns times a vector, and a vector added to columns, some columns at a time.
 
 use super::vectors::{Float, Vector};
 
@@ -10,11 +10,30 @@ pub struct Columns {
     pub count: usize,
 }
 
+/// The same, to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnsMut {
+    pub data: *mut f64,
+    pub step: usize,
+    pub count: usize,
+}
+
+/// A rotation of two columns: by its cosine and its sine, which is there with both signs.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Rotation {
+    pub cosine: f64,
+    pub sine: f64,
+    pub minus_sine: f64,
+}
+
 /// Columns done at a time: each vector of the other operand is loaded for so many.
 pub const GROUP: usize = 4;
 
 type Dots = unsafe fn(*const f64, usize, Columns, *mut f64);
 type Add = unsafe fn(*mut f64, usize, Columns, *const f64);
+type Rotate = unsafe fn(*mut f64, isize, usize, *const Rotation, usize);
+type AddToAll = unsafe fn(*const f64, usize, ColumnsMut, *const f64);
 
 /// What is done with columns, by the widest vectors that this machine has. All of the memory has to be there.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +42,10 @@ pub struct Kernels {
     pub dots: Dots,
     /// Adds each column times its factor to a vector of so many rows.
     pub add: Add,
+    /// Adds a vector of so many rows, times each column's factor, to each column.
+    pub add_to_all: AddToAll,
+    /// Rotates the first column, of so many rows, with the one so many elements on, that one with the next, and so on: `count` times.
+    pub rotate: Rotate,
 }
 
 impl Kernels {
@@ -52,7 +75,12 @@ macro_rules! kernels {
         mod $name {
             use super::*;
 
-            pub const KERNELS: Kernels = Kernels { dots, add };
+            pub const KERNELS: Kernels = Kernels {
+                dots,
+                add,
+                add_to_all,
+                rotate,
+            };
 
             #[target_feature(enable = $features)]
             unsafe fn dots(x: *const f64, rows: usize, columns: Columns, out: *mut f64) {
@@ -64,6 +92,18 @@ macro_rules! kernels {
             unsafe fn add(out: *mut f64, rows: usize, columns: Columns, factors: *const f64) {
                 // SAFETY: the caller's promise.
                 unsafe { all_added::<<f64 as Float>::$vector>(out, rows, columns, factors) }
+            }
+
+            #[target_feature(enable = $features)]
+            unsafe fn add_to_all(x: *const f64, rows: usize, columns: ColumnsMut, factors: *const f64) {
+                // SAFETY: the caller's promise.
+                unsafe { added_to_all::<<f64 as Float>::$vector>(x, rows, columns, factors) }
+            }
+
+            #[target_feature(enable = $features)]
+            unsafe fn rotate(data: *mut f64, step: isize, rows: usize, rotations: *const Rotation, count: usize) {
+                // SAFETY: the caller's promise.
+                unsafe { all_rotated::<<f64 as Float>::$vector>(data, step, rows, rotations, count) }
             }
         }
     };
@@ -104,6 +144,69 @@ unsafe fn all_added<V: Vector<T = f64>>(out: *mut f64, rows: usize, columns: Col
         while at < columns.count {
             group_add::<V, 1>(out, rows, columns.data.add(at * columns.step), columns.step, factors.add(at));
             at += 1;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn added_to_all<V: Vector<T = f64>>(x: *const f64, rows: usize, columns: ColumnsMut, factors: *const f64) {
+    let mut at = 0;
+    // SAFETY: the caller's promise, here and below.
+    unsafe {
+        while at + GROUP <= columns.count {
+            add_to_group::<V, GROUP>(x, rows, columns.data.add(at * columns.step), columns.step, factors.add(at));
+            at += GROUP;
+        }
+        while at < columns.count {
+            add_to_group::<V, 1>(x, rows, columns.data.add(at * columns.step), columns.step, factors.add(at));
+            at += 1;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn all_rotated<V: Vector<T = f64>>(data: *mut f64, step: isize, rows: usize, rotations: *const Rotation, count: usize) {
+    let mut at = 0;
+    // SAFETY: the caller's promise, here and below.
+    unsafe {
+        while at + GROUP * V::LANES <= rows {
+            rotated::<V, GROUP>(data.add(at), step, V::LANES, rotations, count);
+            at += GROUP * V::LANES;
+        }
+        while at < rows {
+            let left = (rows - at).min(V::LANES);
+            rotated::<V, 1>(data.add(at), step, left, rotations, count);
+            at += left;
+        }
+    }
+}
+
+/// So many vectors of each column; the last one has so many lanes.
+#[inline(always)]
+unsafe fn rotated<V: Vector<T = f64>, const N: usize>(data: *mut f64, step: isize, last: usize, rotations: *const Rotation, count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let lanes = |v: usize| if v + 1 == N { last } else { V::LANES };
+        let mut place = data;
+        let mut kept = [V::zero(); N];
+        for (v, x) in kept.iter_mut().enumerate() {
+            *x = load::<V>(place.add(v * V::LANES), lanes(v));
+        }
+        for at in 0..count {
+            let rotation = rotations.add(at);
+            let (cosine, sine) = (V::splat(&(*rotation).cosine), V::splat(&(*rotation).sine));
+            let minus_sine = V::splat(&(*rotation).minus_sine);
+            let next = place.offset(step);
+            for (v, x) in kept.iter_mut().enumerate() {
+                let y = load::<V>(next.add(v * V::LANES), lanes(v));
+                let first = V::zero().plus_product(cosine, *x).plus_product(sine, y);
+                store(first, place.add(v * V::LANES), lanes(v));
+                *x = V::zero().plus_product(cosine, y).plus_product(minus_sine, *x);
+            }
+            place = next;
+        }
+        for (v, x) in kept.into_iter().enumerate() {
+            store(x, place.add(v * V::LANES), lanes(v));
         }
     }
 }
@@ -158,10 +261,27 @@ unsafe fn group_add<V: Vector<T = f64>, const N: usize>(out: *mut f64, rows: usi
             for (col, factor) in spread.iter().enumerate() {
                 sum = sum.plus_product(*factor, load::<V>(data.add(col * step + at), left));
             }
-            if left == V::LANES {
-                sum.store(out.add(at));
-            } else {
-                sum.store_first(out.add(at), left);
+            store(sum, out.add(at), left);
+            at += left;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn add_to_group<V: Vector<T = f64>, const N: usize>(x: *const f64, rows: usize, data: *mut f64, step: usize, factors: *const f64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut spread = [V::zero(); N];
+        for (col, factor) in spread.iter_mut().enumerate() {
+            *factor = V::splat(factors.add(col));
+        }
+        let mut at = 0;
+        while at < rows {
+            let left = (rows - at).min(V::LANES);
+            let part = load::<V>(x.add(at), left);
+            for (col, factor) in spread.iter().enumerate() {
+                let place = data.add(col * step + at);
+                store(load::<V>(place, left).plus_product(*factor, part), place, left);
             }
             at += left;
         }
@@ -172,4 +292,16 @@ unsafe fn group_add<V: Vector<T = f64>, const N: usize>(out: *mut f64, rows: usi
 unsafe fn load<V: Vector<T = f64>>(at: *const f64, count: usize) -> V {
     // SAFETY: the caller's promise.
     unsafe { if count == V::LANES { V::load(at) } else { V::load_first(at, count) } }
+}
+
+#[inline(always)]
+unsafe fn store<V: Vector<T = f64>>(vector: V, at: *mut f64, count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if count == V::LANES {
+            vector.store(at);
+        } else {
+            vector.store_first(at, count);
+        }
+    }
 }

@@ -21,6 +21,8 @@ pub struct Job<T> {
     pub b_row: isize,
     pub c: *mut T,
     pub c_row: isize,
+    /// Whether the product is added to what is there.
+    pub adds: bool,
 }
 
 /// Does the product with the widest vectors that this machine has; false if it has none that there are kernels for.
