@@ -42,49 +42,56 @@ def is_larger(x: Any, y: Any) -> Any:
     return x > y or (x != x and y == y)
 
 
+def _place(i: Any, j: Any) -> Any:
+    """Where an element of a matrix of 32 rows and columns lies in shared memory: each row is turned by its number, so that the elements of
+    a column are in different banks."""
+    return i * ROWS + (i + j) % ROWS
+
+
 @functools.cache
 def _small(dtype: np.dtype, groups: int) -> Any:
     """The kernel of one matrix of at most 32 rows for each block of 32 threads by `groups`, in place."""
-    held, less, rows = dtype.type, less_product(dtype), ROWS
+    held, less, cells = dtype.type, less_product(dtype), ROWS * ROWS
     size = _size_of_complex if dtype.kind == "c" else _size
     least = real_dtype(dtype).type(-1)
 
     @cuda.jit(cache=True, launch_bounds=32 * groups)
     def lu_of_small(a, pivots, first):  # type: ignore[no-untyped-def]
-        box = cuda.shared.array((rows, rows + 1), held)
+        box = cuda.shared.array(cells, held)
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
         place = first + cuda.blockIdx.x
         n = a.shape[1]
         for j in range(group, n, groups):
             if row < n:
-                box[row, j] = a[place, row, j]
+                box[_place(row, j)] = a[place, row, j]
         cuda.syncthreads()
         for j in range(n):
             # Every thread looks for itself: that takes no barriers.
             largest, at = least, np.int32(j)
             for i in range(j, n):
-                found = size(box[i, j])
+                found = size(box[_place(i, j)])
                 if is_larger(found, largest):
                     largest, at = found, np.int32(i)
             cuda.syncthreads()
             if group == 0 and row < n:
-                box[j, row], box[at, row] = box[at, row], box[j, row]
+                one, other = _place(j, row), _place(at, row)
+                box[one], box[other] = box[other], box[one]
                 if row == 0:
                     pivots[place, j] = at
             cuda.syncthreads()
             ratio = held(0)
             if row > j and row < n and largest != 0:
-                ratio = held(box[row, j] / box[j, j])
+                ratio = held(box[_place(row, j)] / box[_place(j, j)])
                 for k in range(group, n, groups):
                     if k > j:
-                        box[row, k] = less(box[row, k], ratio, box[j, k])
+                        box[_place(row, k)] = less(box[_place(row, k)], ratio, box[_place(j, k)])
             cuda.syncthreads()
             if group == 0 and row > j and row < n:
-                box[row, j] = ratio
+                box[_place(row, j)] = ratio
         cuda.syncthreads()
         for j in range(group, n, groups):
             if row < n:
-                a[place, row, j] = box[row, j]
+                a[place, row, j] = box[_place(row, j)]
 
     return lu_of_small
 
