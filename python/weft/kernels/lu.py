@@ -144,16 +144,54 @@ def _panel(dtype: np.dtype, threads: int) -> Any:
     return lu_of_panel
 
 
+# Pairs of rows that a warp exchanges at once, warps of a block, and the columns of each.
+_PAIRS = 32
+_WARPS = 8
+_EACH = 4
+
+
 @cuda.jit(cache=True)
 def _exchange(a, pivots, first, top):  # type: ignore[no-untyped-def]
-    """Each thread exchanges the rows of one column, one pair after the other."""
+    """Exchanges pairs of rows one after the other, in effect. Columns lie together: a warp exchanges 32 pairs in a column at once, of which
+    the upper rows lie side by side."""
+    others = cuda.shared.array(_PAIRS, np.int32)
+    lane, group = np.int32(cuda.threadIdx.x), np.int32(cuda.threadIdx.y)
     place = first + cuda.blockIdx.y
-    column = cuda.grid(1)
-    if column < a.shape[2]:
-        for j in range(pivots.shape[1]):
-            at = pivots[place, j] - top
-            if at != j:
-                a[place, j, column], a[place, at, column] = a[place, at, column], a[place, j, column]
+    count, columns = np.int32(pivots.shape[1]), np.int32(a.shape[2])
+    start = np.int32(0)
+    while start < count:
+        here = min(np.int32(_PAIRS), count - start)
+        if group == 0 and lane < here:
+            others[lane] = pivots[place, start + lane] - top
+        cuda.syncthreads()
+        # What comes to stand in the upper row and in the lower one stood where undoing the exchanges leads.
+        row = start + lane
+        below = others[lane] if lane < here else row
+        upper, lower = row, below
+        # A row among the upper ones, or that a later pair has, too, is another thread's.
+        has_lower = lane < here and below >= start + here
+        for back in range(here):
+            pair = here - np.int32(1) - np.int32(back)
+            one, other = start + pair, others[pair]
+            upper = other if upper == one else one if upper == other else upper
+            lower = other if lower == one else one if lower == other else lower
+            if pair > lane and other == below:
+                has_lower = False
+        for turn in range(_EACH):
+            column = (np.int32(cuda.blockIdx.x) * np.int32(_EACH) + np.int32(turn)) * np.int32(_WARPS) + group
+            inside = lane < here and column < columns
+            x, y = a.dtype.type(0), a.dtype.type(0)
+            if inside:
+                x = a[place, upper, column]
+                if has_lower:
+                    y = a[place, lower, column]
+            cuda.syncthreads()
+            if inside:
+                a[place, row, column] = x
+                if has_lower:
+                    a[place, below, column] = y
+        cuda.syncthreads()
+        start += np.int32(_PAIRS)
 
 
 @cuda.jit(cache=True)
@@ -280,8 +318,8 @@ def _eliminate(a: ndarray, pivots: ndarray, top: int) -> None:
 
 def _exchanged(a: ndarray, pivots: ndarray, top: int) -> None:
     for places in pieces(a.shape[0], GRID):
-        grid = (-(-a.shape[2] // 64), places.stop - places.start)
-        _exchange[grid, 64](a, pivots, number(places.start, a), np.int32(top))
+        grid = (-(-a.shape[2] // (_WARPS * _EACH)), places.stop - places.start)
+        _exchange[grid, (_PAIRS, _WARPS)](a, pivots, number(places.start, a), np.int32(top))
 
 
 def _regular(triangles: ndarray) -> None:
