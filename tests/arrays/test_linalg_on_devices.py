@@ -472,6 +472,7 @@ def test_kernels_in_checked_mode() -> None:
     done = subprocess.run([sys.executable, "-c", CHECKED], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
+
 @pytest.mark.parametrize("device", [*PRESENT.values(), *SMALL])
 @pytest.mark.parametrize("count, pairs", [(1, 1), (2, 16), (1, 32), (1, 33), (2, 80)])
 def test_rows_are_exchanged_one_pair_after_the_other(device: str, count: int, pairs: int) -> None:

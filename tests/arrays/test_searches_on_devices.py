@@ -135,7 +135,8 @@ def test_updates_of_few_elements_named_very_often(device, name):
     dtype = np.dtype(name)
     if not has(device, dtype) or (device.kind != "cuda" and name not in ("float32", "int32")):
         pytest.skip("not on this device")
-    functions = {"b": ("add", "logical_xor"), "f": ("maximum", "fmin", "subtract")}.get(dtype.kind, ("add", "subtract", "multiply", "minimum"))
+    whole = ("add", "subtract", "multiply", "minimum")
+    functions = {"b": ("add", "logical_xor"), "f": ("maximum", "fmin", "subtract")}.get(dtype.kind, whole)
     for count, distinct in [(257, 1), (3000, 1), (1024, 2), (9000, 3), (9000, 300)]:
         source = np.random.default_rng(count + distinct)
         at = source.integers(0, distinct, count).astype(np.int32)

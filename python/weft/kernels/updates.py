@@ -12,7 +12,7 @@ from weft.arrays import indexing
 from weft.arrays._common import in_c_order, u
 from weft.kernels.moving import INDEX, moved_to, row, taken
 from weft.kernels.radix import order_by_digits
-from weft.kernels.scan import operation
+from weft.kernels.scan import may_group, operation
 from weft.kernels.subscripts import places_of
 
 __all__ = ["has_update", "updated"]
@@ -76,11 +76,6 @@ def _update_chunks(op, out, at, order, values, step, firsts, rest, count):
             out[place] = x
 
 
-def _may_group(name: str, dtype: np.dtype) -> bool:
-    """Whether values may be combined with each other before the element, to the same bits."""
-    return dtype.kind in "biu" or name in ("maximum", "minimum", "fmax", "fmin")
-
-
 def has_update(name: str, dtype: np.dtype) -> bool:
     """Whether there is an update by a ufunc's name, of elements and by values of a dtype."""
     return (name == "subtract" and dtype.kind != "b") or operation(name, dtype) is not None
@@ -117,7 +112,7 @@ def _combined(name: str, target: ndarray, at: ndarray, order: ndarray | None, va
         # What is taken away may be added up before.
         name, values = "add", u("negative", values)
     op = _subtract if name == "subtract" else operation(name, dtype)
-    while count > _FEW and _may_group(name, dtype):
+    while count > _FEW and may_group(name, dtype):
         threads = -(-count // _CHUNK)
         firsts, rest = _full((threads,), 0, INDEX, target.device), _full((threads,), 0, dtype, target.device)
         _update_chunks[-(-threads // _THREADS), _THREADS](op, target, at, order, values, step, firsts, rest, np.int32(count))
