@@ -18,7 +18,7 @@ from tests.arrays.on_devices import DTYPES
 
 import weft
 from weft import kernels
-from weft.kernels import cholesky, counting, launching, lu, products, radix, scan, triangles
+from weft.kernels import cholesky, counting, launching, lu, products, radix, runs, scan, triangles
 
 PRESENT = {one.kind: one.name for one in reversed(weft.devices()) if one.kind != "cpu" and one.float64}
 # Kernels that take more where a device has it, and their forms that do not.
@@ -59,6 +59,7 @@ def use_factorizations(dtype: np.dtype, device: Any) -> None:
         lu._small(dtype, groups)[1, (32, groups)](a, pivots, np.int32(0))
     for threads in (256, 1024):
         lu._panel(dtype, threads)[1, threads](a, pivots, np.int32(0), np.int32(0))
+    lu._exchanged(a, pivots, 0)
     weft.linalg.det(a)
 
 
@@ -75,6 +76,8 @@ def use_orders(dtype: np.dtype, device: Any) -> None:
 def use_scans(dtype: np.dtype, device: Any) -> None:
     if scan.operation("add", dtype) is not None:
         scan._rows(scan.operation("add", dtype), weft.zeros(3000, dtype, device=device), 1, 3000, dtype)
+    if scan.may_group("add", dtype):
+        runs.folded_runs("add", weft.zeros(300, dtype, device=device), 0, np.array([0]))
     if dtype.kind in "fc" and dtype.itemsize >= 4:
         bins = weft.zeros(200, np.int32, device=device)
         counting._summed(bins, weft.ones(200, dtype, device=device), 2)
@@ -104,7 +107,7 @@ def test_a_block_has_16_kib(kind, monkeypatch):
     device = PRESENT[kind]
     monkeypatch.setattr(radix, "shared_bytes", lambda name: launching.SHARED_BYTES)
     for use, dtype in USES:
-        if kind == "cuda" or dtype.char in "dDQ":
+        if kind == "cuda" or dtype.char in "dDqQ":
             use(dtype, device)
     found = dict[str, int]()
     for name, size in taken(device):
