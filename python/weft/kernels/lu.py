@@ -240,7 +240,11 @@ def _determinant(dtype: np.dtype) -> Any:
                 null = np.int32(1)
             else:
                 # Divided part by part, which does not go by way of the reciprocal of a size that may have none.
-                unit = held(unit * (complex(pivot.real / size, pivot.imag / size) if is_complex else pivot / size))
+                if is_complex:
+                    unit = held(unit * complex(pivot.real / size, pivot.imag / size))
+                elif pivot < 0:
+                    # As NumPy, infinite ones and NaN have signs, too.
+                    unit = -unit
                 logarithm += math.log(size)
                 span += abs(math.log(size))
             if pivots[place, i] != i:
