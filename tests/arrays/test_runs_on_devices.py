@@ -113,6 +113,18 @@ def test_operations_from_one_element_to_the_next(device, name, monkeypatch):
 
 
 @on_gpus
+def test_folds_along_several_axes(device, monkeypatch):
+    monkeypatch.setattr(runs, "MANY", 4)
+    host = np.random.default_rng(3).integers(1, 2**12, (4, 3, 5, 6)).astype(np.int32) * 12
+    x = weft.asarray(host)
+    for axis in ((0, 1), (3, 1), (2, 0)):
+        for keeps in (False, True):
+            same(syncs(lambda: weft.gcd.reduce(x, axis=axis, keepdims=keeps), 0), np.gcd.reduce(host, axis=axis, keepdims=keeps), device)  # noqa: B023
+            turned = syncs(lambda: weft.gcd.reduce(x.T, axis=axis, keepdims=keeps), 0)  # noqa: B023
+            same(turned, np.gcd.reduce(host.T, axis=axis, keepdims=keeps), device)
+
+
+@on_gpus
 def test_in_captured_graphs(device):
     host = np.random.default_rng(4).integers(0, 100, (30, 40)).astype(np.int32)
 

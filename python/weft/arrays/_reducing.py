@@ -351,11 +351,12 @@ def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     kept = kept if order is None else tuple(kept[axis] for axis in order)
     shape = tuple(x.shape[axis] for axis in kept)
     count = math.prod(x.shape[axis] for axis in axes)
-    if len(axes) == 1 and count and mask is None and _goes_along_there(x, axes):
+    if count and mask is None and _goes_along_there(x, axes):
         from weft.kernels.runs import folded
 
         first = np.asarray(function.identity).astype(dtype)[()] if start is MISSING and function.identity is not None else start
-        lying, place = (x, axes[0]) if order is None else (_permute(x, (*kept, *axes)), len(kept))
+        lying, place = (x, axes[0]) if order is None and len(axes) == 1 else (_permute(x, (*kept, *sorted(axes))), len(kept))
+        lying = lying if len(axes) == 1 else _reshape(lying, (*shape, count))
         found = launched(folded, function.__name__, _typed(lying, dtype), place, None if first is MISSING else first)
         return out_of_order(found, order)
     rows = _rows_of(_typed(x, dtype), kept, axes, count)

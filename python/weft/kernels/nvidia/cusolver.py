@@ -111,7 +111,7 @@ def _refuse_where(info: ndarray, words: str) -> None:
     """
     found = _to_numpy(info)
     if (found < 0).any():
-        raise LibraryError(f"cuSOLVER: argument {-int(found.min())} of a routine is not valid")
+        raise LibraryError(f"argument {-int(found.min())} of a routine of cuSOLVER or cuBLAS is not valid")
     if found.any():
         raise LinAlgError(words)
 
