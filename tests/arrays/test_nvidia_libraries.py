@@ -282,6 +282,18 @@ def test_arguments_that_are_not_valid_are_no_property_of_a_matrix(stack: tuple[i
             assert np.isfinite(weft.asnumpy(one)[1:]).all()
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e300, 1e-300])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_matrices_whose_squares_leave_the_range(dtype: Any, scale: float) -> None:
+    a, h = normal((5, 4), dtype), positive((4, 4), dtype)
+    q, r = weft.linalg.qr(there(a * scale))
+    near(weft.multiply(r, 1 / scale), np.linalg.qr(a)[1])
+    near(q, np.linalg.qr(a)[0])
+    near(weft.multiply(weft.linalg.svdvals(there(a * scale)), 1 / scale), np.linalg.svd(a, compute_uv=False))
+    near(weft.multiply(weft.linalg.eigvalsh(there(h * scale)), 1 / scale), np.linalg.eigvalsh(h))
+    near(weft.linalg.solve(there(h * scale), there(h[:, :2] * scale)), np.eye(4, 2, dtype=dtype), 10)
+
+
 def test_determinants_whose_factors_leave_the_range() -> None:
     a = np.diag([1e200, 1e200, 1e-200, 1e-200])
     assert abs(float(weft.linalg.det(there(a))) - 1) < 1e-9
