@@ -19,7 +19,7 @@ __all__ = ["has_update", "updated"]
 
 _THREADS = 256
 # Sorted places that a thread goes through, and how many are few enough for one.
-_CHUNK = 32
+_CHUNK = 16
 _FEW = 256
 
 
@@ -45,7 +45,7 @@ def _update(op, out, at, order, values, step, count):
 
 @cuda.jit(cache=True, fma=False)
 def _update_chunks(op, out, at, order, values, step, firsts, rest, count):
-    """A thread goes through 32 sorted places, and does what is named there first. The run of equal places that it begins in may be part of
+    """A thread goes through 16 sorted places, and does what is named there first. The run of equal places that it begins in may be part of
     a longer one: what that run's values are together is left, with its place, for the next pass."""
     thread = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
     i = thread * np.int32(_CHUNK)
