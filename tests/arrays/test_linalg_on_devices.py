@@ -471,3 +471,21 @@ def test_kernels_in_checked_mode() -> None:
     env = {**os.environ, "WEFT_CHECK": "1", "WEFT_DEVICE": "cpu"}
     done = subprocess.run([sys.executable, "-c", CHECKED], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("device", [*PRESENT.values(), *SMALL])
+@pytest.mark.parametrize("count, pairs", [(1, 1), (2, 16), (1, 32), (1, 33), (2, 80)])
+def test_rows_are_exchanged_one_pair_after_the_other(device: str, count: int, pairs: int) -> None:
+    source = np.random.default_rng(pairs)
+    rows, columns, top = pairs + 7, 37, 5
+    # Few rows below, so that pairs meet: each may have been moved before, and stays where it is now and then.
+    choices = [[source.integers(j, min(rows, j + 1 + source.integers(1, rows))) for j in range(pairs)] for _ in range(count)]
+    pivots = np.array(choices, np.int32)
+    for turned in (False, True):
+        host = source.integers(0, 1000, (count, rows, columns)).astype(np.float32)
+        there = weft.asarray(host.swapaxes(1, 2).copy(), device=device).transpose(0, 2, 1) if turned else weft.asarray(host, device=device)
+        lu._exchanged(there, weft.asarray(pivots + top, device=device), top)
+        for place, chosen in enumerate(pivots):
+            for j, at in enumerate(chosen):
+                host[place, [j, at]] = host[place, [at, j]]
+        np.testing.assert_array_equal(weft.asnumpy(there), host)

@@ -22,8 +22,9 @@ import weft
 import weft.fft
 import weft.linalg
 from weft import _weft, cli
+from weft.cupy import _driver
 from weft.errors import LibraryError
-from weft.kernels.nvidia import cublas, cufft, cusolver, finding
+from weft.kernels.nvidia import calling, cublas, cufft, cusolver, finding
 
 DOUBLE = os.environ.get("WEFT_CUDA_DRIVER") == "double"
 pytestmark = pytest.mark.skipif(not any(d.kind == "cuda" for d in weft.devices()), reason="needs a CUDA device")
@@ -240,6 +241,57 @@ def test_matrices_that_are_singular_or_not_positive() -> None:
     for bad in (-np.eye(3), np.diag([1.0, 0.0, 1.0]), np.full((3, 3), np.nan), np.stack([np.eye(3), -np.eye(3)])):
         with pytest.raises(np.linalg.LinAlgError, match="Matrix is not positive definite"):
             weft.linalg.cholesky(there(bad))
+
+
+@only_stand_ins
+@pytest.mark.parametrize("stack", STACKS[:2])
+def test_arguments_that_are_not_valid_are_no_property_of_a_matrix(stack: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A negative `info` is the number of an argument: an error of its own where somebody waits, NaN where nobody does."""
+    plainly = cusolver.written
+
+    def spoiled(device: Any, arrays: Any, call: Any) -> None:
+        def enter(*addresses: int) -> None:
+            call(*addresses)
+            value, count, stream = ctypes.c_uint(2**32 - 3), ctypes.c_size_t(1), ctypes.c_void_p(calling.stream(device))
+            _driver._call("cuMemsetD32Async", ctypes.c_uint64(addresses[-1]), value, count, stream)
+
+        plainly(device, arrays, enter)
+
+    monkeypatch.setattr(cusolver, "written", spoiled)
+    a = there(positive((*stack, 3, 3), np.float64))
+    for work in (
+        lambda: weft.linalg.cholesky(a),
+        lambda: weft.linalg.solve(a, a),
+        lambda: weft.linalg.inv(a),
+        lambda: weft.linalg.eigh(a),
+        lambda: weft.linalg.svd(a),
+    ):
+        before = _weft._sync_count()
+        with pytest.raises(LibraryError, match="argument 3 "):
+            weft.eval(work())
+        # Those of eigenvalues ask for what is finite first.
+        assert _weft._sync_count() - before <= 2
+    before = _weft._sync_count()
+    made = [*weft.linalg.slogdet(a), weft.linalg.det(a), *weft.linalg.qr(a), weft.linalg.qr(a, mode="r")]
+    weft.eval(made)
+    assert _weft._sync_count() == before
+    for one in made:
+        first = weft.asnumpy(one)[(0,) * len(stack)]
+        assert np.isnan(first[np.triu_indices(3)] if first.ndim else first).all()
+        if stack:
+            assert np.isfinite(weft.asnumpy(one)[1:]).all()
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e300, 1e-300])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_matrices_whose_squares_leave_the_range(dtype: Any, scale: float) -> None:
+    a, h = normal((5, 4), dtype), positive((4, 4), dtype)
+    q, r = weft.linalg.qr(there(a * scale))
+    near(weft.multiply(r, 1 / scale), np.linalg.qr(a)[1])
+    near(q, np.linalg.qr(a)[0])
+    near(weft.multiply(weft.linalg.svdvals(there(a * scale)), 1 / scale), np.linalg.svd(a, compute_uv=False))
+    near(weft.multiply(weft.linalg.eigvalsh(there(h * scale)), 1 / scale), np.linalg.eigvalsh(h))
+    near(weft.linalg.solve(there(h * scale), there(h[:, :2] * scale)), np.eye(4, 2, dtype=dtype), 10)
 
 
 def test_determinants_whose_factors_leave_the_range() -> None:

@@ -129,6 +129,28 @@ def test_updates_of_elements_named_several_times(device, name):
 
 
 @on_gpus
+@pytest.mark.parametrize("name", ["int32", "float32", "bool", "int8", "uint64", "float64"])
+def test_updates_of_few_elements_named_very_often(device, name):
+    """Values are combined in groups where that gives the same bits: runs begin and end anywhere in them."""
+    dtype = np.dtype(name)
+    if not has(device, dtype) or (device.kind != "cuda" and name not in ("float32", "int32")):
+        pytest.skip("not on this device")
+    whole = ("add", "subtract", "multiply", "minimum")
+    functions = {"b": ("add", "logical_xor"), "f": ("maximum", "fmin", "subtract")}.get(dtype.kind, whole)
+    for count, distinct in [(257, 1), (3000, 1), (1024, 2), (9000, 3), (9000, 300)]:
+        source = np.random.default_rng(count + distinct)
+        at = source.integers(0, distinct, count).astype(np.int32)
+        for values in (numbers(count, dtype, count), numbers(1, dtype, 5)[0]):
+            for function in functions:
+                theirs = numbers(distinct + 1, dtype)
+                ours = weft.asarray(theirs.copy())
+                with np.errstate(all="ignore"):
+                    getattr(np, function).at(theirs, at, values)
+                getattr(weft, function).at(ours, at, weft.asarray(values))
+                same(ours, theirs, device)
+
+
+@on_gpus
 def test_arrays_elsewhere_say_where(device):
     host = np.arange(40, dtype=np.int32)
     x = weft.asarray(host)

@@ -101,6 +101,52 @@ def test_raw_arguments_and_places(device: weft.Device) -> None:
     same(three(cp.asarray(x), size=12), np.minimum(np.arange(12) + 1, 11).astype("float32"))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int32", "complex64"])
+def test_places_along_axes(device: weft.Device, dtype: str) -> None:
+    x = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    along = cp.ElementwiseKernel("T x", "T y, int32 p", "p = 100 * _ind.get()[0] + 10 * _ind.get()[1] + _ind.get()[2]; y = x",
+                                 "along", reduce_dims=False)  # fmt: skip
+    for array in (cp.asarray(x), cp.asarray(x).transpose(2, 0, 1), cp.asarray(x)[:, ::-2], cp.asarray(x)[:0]):
+        found, places = along(array)
+        same(found, weft.asnumpy(array))
+        first, second, third = np.indices(array.shape)
+        same(places, (100 * first + 10 * second + third).astype("int32"))
+    turned = cp.ElementwiseKernel("raw T x", "T y", """
+        int at[] = {(int)(_ind.get()[1]), 1, (int)(x.shape()[2] - 1 - _ind.get()[0])};
+        y = x[at];""", "turned", reduce_dims=False)  # fmt: skip
+    out = cp.zeros((4, 2), dtype)
+    same(turned(cp.asarray(x), out), x[:, 1, ::-1].T)
+    same(turned(cp.asarray(x)[::-1], out), x[::-1, 1, ::-1].T)
+    same(turned(cp.asarray(x).transpose(0, 2, 1)[:, :, :], cp.zeros((3, 2), dtype)), x.transpose(0, 2, 1)[:, 1, ::-1].T)
+    put = cp.ElementwiseKernel("T x", "raw T y", "ptrdiff_t at[2] = {i % 3, i / 3}; y[at] = x; y[at] = y[at] + x", "put")
+    out = cp.zeros((3, 8), dtype)
+    assert put(cp.asarray(x), out) is out
+    same(out, 2 * x.reshape(8, 3).T)
+    one = cp.ElementwiseKernel("raw T x", "T y", "size_t at[1] = {2}; y = x[at]", "one")
+    same(one(cp.asarray(x.ravel()), size=2), np.full(2, x.ravel()[2]))
+
+
+def test_places_that_are_none() -> None:
+    x = cp.zeros((2, 3))
+    for body, words in {
+        "y = x.shape()[2]": "x has 2 axes, and is asked for number 2",
+        "int at[3] = {0, 0, 0}; y = x[at]": "x has 2 axes, and is indexed by 3 numbers",
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            cp.ElementwiseKernel("raw T x", "T y", body)(x, size=1)
+    for body, words in {
+        "y = _ind.get()[0]": "reduce_dims=False",
+        "y = x.shape()[i]": "an integer that is written out",
+        "y = x.strides()[0]": "only raw arguments",
+        "float at[2] = {0, 0}; y = x[at]": "take an element",
+        "int at[] = {}; y = x[at]": "values in braces",
+        "int at[]; y = x[at]": "values in braces",
+        "int at[2] = {0, 0}; int to[1] = {0}; y = x[at] + x[to]": "2 axes, as another index of it says",
+    }.items():
+        with pytest.raises(UnsupportedError, match=words):
+            cp.ElementwiseKernel("raw T x", "T y", body)(x, size=1)
+
+
 def test_a_kernel_has_the_bits_of_a_ufunc(device: weft.Device) -> None:
     rng = np.random.default_rng(0)
     x, y = (cp.asarray(rng.random(100, dtype="float32")) for _ in range(2))
@@ -241,6 +287,12 @@ def test_reductions(device: weft.Device) -> None:
     same(furthest(cp.asarray(x), axis=1), first)
     mean = cp.ReductionKernel("T x, T w", "float64 y", "x * w", "a + b", "y = a / (_in_ind.size() / _out_ind.size())", "0", "mean")
     same(mean(cp.asarray(x), 2, axis=(0, 1)), (2 * x).astype("float64").sum((0, 1)) / 15)
+    # What there is may be asked for everywhere.
+    for mapped, combined, ended in [("x / _in_ind.size()", "a + b", "a"), ("x", "a + b + 0 * _out_ind.size()", "a / (T)_in_ind.size()"),
+                                    ("x / _out_ind.size()", "b + a", "a / _type_reduce(_in_ind.size() / _out_ind.size())")]:  # fmt: skip
+        part = cp.ReductionKernel("T x", "T y", mapped, combined, f"y = {ended}", "0", "part")
+        weft_part = weft.asnumpy(part(cp.asarray(x), axis=(0, 2)))
+        np.testing.assert_allclose(weft_part, x.sum((0, 2)) / 105, rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="no identity"):
         cp.ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", "", "largest")(cp.zeros(0))
     out = cp.zeros(3, "float32")

@@ -232,3 +232,18 @@ def test_the_validation_layer_has_nothing_to_say(small, tmp_path):
     assert run.returncode == 0, run.stdout
     assert log.exists(), "the layer is not there: scripts/setup.sh fetches it"
     assert log.read_text() == ""
+
+
+@pytest.mark.parametrize("n", [1, 100, 128, 1000])
+def test_arrays_of_numbers_in_a_row(small, n):
+    """Indices are computed in 32 bits there, however long an array is."""
+    for dtype in (np.int32, np.uint8, np.float32, np.complex64, bool):
+        np.testing.assert_array_equal(weft.asnumpy(weft.eye(n, n + 3, 2, dtype=dtype)), np.eye(n, n + 3, 2, dtype=dtype))
+        np.testing.assert_array_equal(weft.asnumpy(weft.tri(n, k=-1, dtype=dtype)), np.tri(n, k=-1, dtype=dtype))
+    for dtype in (np.int32, np.int16, np.float32):
+        theirs = np.arange(5, 5 + 7 * n * 30, 7, dtype=dtype)
+        ours = weft.arange(5, 5 + 7 * n * 30, 7, dtype=dtype)
+        np.testing.assert_array_equal(weft.asnumpy(ours), theirs)
+        np.testing.assert_array_equal(weft.asnumpy(ours[::-3] + ours[:1]), theirs[::-3] + theirs[:1])
+        np.testing.assert_array_equal(weft.asnumpy(ours.reshape(30, n)[::-2] + ours[:n]), theirs.reshape(30, n)[::-2] + theirs[:n])
+    assert int(weft.arange(-30 * n, 30 * n, dtype=np.int32).max()) == 30 * n - 1

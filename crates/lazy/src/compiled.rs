@@ -250,7 +250,7 @@ impl fmt::Debug for Job {
 impl Job {
     /// Of a map.
     fn new(key: &Key, program: &Program) -> Job {
-        let (text, types) = text::of_loop(program, &key.form.moves(), Ends::Result);
+        let (text, types) = text::of_loop(program, &key.form.moves(), Ends::Result, machine::has_int64(key.device));
         let (rank, inputs, output) = (key.rank, key.form.inputs(&types), key.output);
         let streams = key.streams;
         let kernel = move |module| {

@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::text::{self, Ends};
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{devices, form, hosted};
+use crate::{devices, form, hosted, machine};
 
 /// Queues a fold's kernel; by which tier it is done.
 pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<&'static str> {
@@ -117,7 +117,7 @@ impl How {
 }
 
 fn job(key: &Key, program: &Program, how: How, folded: Vec<usize>) -> Job {
-    let (text, types) = text::of_loop(program, &key.form.moves(), how.ends());
+    let (text, types) = text::of_loop(program, &key.form.moves(), how.ends(), machine::has_int64(key.device));
     let inputs = key.form.inputs(&types);
     let (rank, output) = (usize::from(key.rank), key.output);
     let kernel = move |mut module: Module| {

@@ -61,6 +61,11 @@ pub fn number(device: &Arc<dyn Device>) -> Result<u8> {
     u8::try_from(at + 1).map_err(|_| Error::Internal("more than 255 devices".into()))
 }
 
+/// Whether a device computes in 64-bit integers.
+pub fn has_int64(number: u8) -> bool {
+    device(number).map_or(true, |device| device.limits().int64)
+}
+
 pub fn device(number: u8) -> Result<Arc<dyn Device>> {
     let Some(at) = usize::from(number).checked_sub(1) else {
         return cpu().cloned();

@@ -56,7 +56,9 @@ pub fn of_program(program: &Program) -> String {
 
 /// A program as a function for loops: of an element of each operand in memory, of its numbers, and of what its iotas take. That is, for each,
 /// the point's index if it moves along an axis; the first index, and the step between indices; start and step, of complex ones their parts.
-pub fn of_loop(program: &Program, moves: &[bool], ends: Ends) -> (String, Vec<Scalar>) {
+///
+/// Without 64-bit integers (`int64`) an index is computed in 32 bits, which wrap: arrays are shorter than that there, whatever the steps are.
+pub fn of_loop(program: &Program, moves: &[bool], ends: Ends, int64: bool) -> (String, Vec<Scalar>) {
     let mut params: Vec<String> = (0..program.loads.len()).map(|at| format!("x{at}")).collect();
     params.extend((0..program.constants.len()).map(|at| format!("c{at}")));
     let loads = program.loads.iter().map(|load| load.elem);
@@ -72,10 +74,17 @@ pub fn of_loop(program: &Program, moves: &[bool], ends: Ends) -> (String, Vec<Sc
         };
         params.extend(indices.iter().chain(numbers).map(|name| format!("{name}{at}")));
         types.extend(indices.iter().map(|_| Scalar::I64).chain(numbers.iter().map(|_| counted)));
+        let whole = |name: &str| {
+            if int64 {
+                format!("{name}{at}")
+            } else {
+                format!("np.int32({name}{at})")
+            }
+        };
         let index = if *moves {
-            format!("f{at} + k{at} * b{at}")
+            format!("{} + {} * {}", whole("f"), whole("k"), whole("b"))
         } else {
-            format!("f{at}")
+            whole("f")
         };
         let (counted, elem) = (type_name(counted), type_name(iota.elem));
         let _ = writeln!(lines, "    n{at} = {counted}({index})");

@@ -77,7 +77,11 @@ def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | Non
         return None
     from weft.kernels.scan import operation, scanned
 
-    return launched(scanned, name, x, axis, dtype) if operation(name, dtype) else None
+    if operation(name, dtype):
+        return launched(scanned, name, x, axis, dtype)
+    from weft.kernels.runs import goes_along, scanned_in_order
+
+    return launched(scanned_in_order, name, _typed(x, dtype), axis) if goes_along(x, (axis,)) else None
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
@@ -99,11 +103,24 @@ def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any,
     steps = [0 if axis == along or n == 1 else step for axis, (n, step) in enumerate(zip(x.shape, x.strides))]
     order = _order_of_steps([steps])
     place = place_in(order, along)
-    source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
-    made = np.empty((*source.shape[:place], starts.size, *source.shape[place + 1 :]), computed)
-    if made.size:
-        loop_of("reduceat", function.__name__)(in_three(source, place), starts, in_three(made, place))
-    return _into(out, out_of_order(_moves.adopted(made, x.device), order), "reduceat")
+    lying = in_order(_typed(x, computed), order)
+    result = _runs_folded_there(function.__name__, lying, place, starts)
+    if result is None:
+        source = np.ascontiguousarray(_to_numpy(lying))
+        made = np.empty((*source.shape[:place], starts.size, *source.shape[place + 1 :]), computed)
+        if made.size:
+            loop_of("reduceat", function.__name__)(in_three(source, place), starts, in_three(made, place))
+        result = _moves.adopted(made, x.device)
+    return _into(out, out_of_order(result, order), "reduceat")
+
+
+def _runs_folded_there(name: str, x: ndarray, axis: int, starts: np.ndarray) -> ndarray | None:
+    """What `reduceat` gives on another device than the CPU, unless too few threads would go along too long runs."""
+    if not on_a_device(x) or not fits(x):
+        return None
+    from weft.kernels.runs import folded_runs, may_fold_runs
+
+    return launched(folded_runs, name, x, axis, starts) if may_fold_runs(name, x, axis, starts) else None
 
 
 def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
@@ -334,6 +351,14 @@ def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     kept = kept if order is None else tuple(kept[axis] for axis in order)
     shape = tuple(x.shape[axis] for axis in kept)
     count = math.prod(x.shape[axis] for axis in axes)
+    if count and mask is None and _goes_along_there(x, axes):
+        from weft.kernels.runs import folded
+
+        first = np.asarray(function.identity).astype(dtype)[()] if start is MISSING and function.identity is not None else start
+        lying, place = (x, axes[0]) if order is None and len(axes) == 1 else (_permute(x, (*kept, *sorted(axes))), len(kept))
+        lying = lying if len(axes) == 1 else _reshape(lying, (*shape, count))
+        found = launched(folded, function.__name__, _typed(lying, dtype), place, None if first is MISSING else first)
+        return out_of_order(found, order)
     rows = _rows_of(_typed(x, dtype), kept, axes, count)
     if start is MISSING and function.identity is not None:
         begin: Any = np.asarray(function.identity).astype(dtype)
@@ -354,6 +379,15 @@ def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     else:
         loop_of("fold_where", function.__name__)(rows, _rows_of(mask, kept, axes, count), made)
     return out_of_order(_moves.adopted(made.reshape(shape), x.device), order)
+
+
+def _goes_along_there(x: ndarray, axes: tuple[int, ...]) -> bool:
+    """Whether threads of another device than the CPU go along the axes, each along a line of its own."""
+    if not on_a_device(x) or not fits(x):
+        return False
+    from weft.kernels.runs import goes_along
+
+    return goes_along(x, axes)
 
 
 def _rows_of(x: ndarray, kept: tuple[int, ...], axes: tuple[int, ...], count: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._weft import _cast, _from_numpy, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _from_numpy, _reshape, _to_numpy, ndarray
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -208,6 +208,20 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     return _compiled.call(f"np.setdiff1d(a, b, assume_unique={bool(assume_unique)})", a=a, b=b)
 
 
+def _in_range(tests: ndarray) -> ndarray:
+    """The same integers; RuntimeError where NumPy has no table for them: their differences leave their type. What they lie between is
+    read."""
+    if tests.dtype.kind == "b":
+        return tests
+    low, high = (int(end) for end in _to_numpy(concatenate([_reshape(_fold(name, tests, (0,)), (1,)) for name in ("minimum", "maximum")])))
+    if high - low > np.iinfo(tests.dtype).max:
+        raise RuntimeError(
+            "You have specified kind='table', but the range of values in `ar2` or `ar1` exceed the maximum integer of the datatype. "
+            "Please set `kind` to None or 'sort'."
+        )
+    return tests
+
+
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> ndarray:
     """Whether each element is one of others, or with `invert=True` is none of them.
 
@@ -221,6 +235,8 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     if tests.size == 0:
         return filled(element.shape, bool(invert), np.dtype(bool), element)
+    if kind == "table":
+        tests = launched(_in_range, flat(tests))
     if on_a_device(element) and fits(element, tests):
         from weft.kernels.sets import is_among
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _from_numpy, _full, _order_of_copy, _reshape, _to_numpy, ndarray
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -104,6 +104,8 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     a = array_of(a)
     checked_out(out)
     axes = axes_of(axis, a.ndim)
+    if a.size == 0:
+        return given(_of_nothing(function, a, axis=axis, keepdims=keepdims), out)
     rows = rows_of(a, axes)
     if on_a_device(rows) and fits(rows) and rows.dtype.kind != "c":
         found = _middle_there(function, rows)
@@ -113,6 +115,14 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     found = _compiled.call(f"np.{function}(a, -1)", a=in_order(rows, None if rest is None else (*rest, len(rest))))
     found = out_of_order(found, rest)
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
+
+
+def _of_nothing(function: str, a: ndarray, *values: Any, **keywords: Any) -> ndarray:
+    """What NumPy gives for an array of this shape, which has no elements: its results, its warnings and its errors."""
+    kind = np.dtype(np.float32) if a.dtype.kind == "V" else a.dtype
+    made = np.asarray(getattr(np, function)(np.empty(a.shape, kind), *values, **keywords))
+    found = _from_numpy(made, a.device)
+    return found if kind == a.dtype or made.dtype != kind else _cast(found, a.dtype)
 
 
 def _middle_there(function: str, rows: ndarray) -> ndarray:
@@ -175,10 +185,13 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     # Numbers of the host are looked at there, wherever the array is.
     q = q if type(q) in (int, float) or isinstance(q, ndarray) else array_of(q, device=as_device("cpu"))
-    whole = type(q) is int or (type(q) is not float and q.dtype.kind in "iu")
-    if whole and method == "linear" and function.endswith("quantile"):
+    if a.size == 0:
+        more = {} if weights is None else {"weights": _to_numpy(array_of(weights))}
+        host = _to_numpy(q) if isinstance(q, ndarray) else q
+        return given(_of_nothing(function, a, host, axis=axis, method=method, keepdims=keepdims, **more), out)
+    if type(q) is int or (type(q) is not float and q.dtype.kind in "iu"):
         # 0 and 1 are an element, not a place between two.
-        method = "lower"
+        method = "lower" if method == "linear" and function.endswith("quantile") else method
     part = float(q) if type(q) in (int, float) else q
     if isinstance(part, ndarray):
         if part.dtype.kind not in "iuf" and not is_half(part.dtype):
@@ -306,8 +319,11 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
         raise ValueError("object too deep for desired array" if row.ndim else "object of too small depth for desired array")
     if row.size == 0 and not isinstance(x, ndarray):
         row = _cast(row, np.dtype(np.int64))
-    if row.dtype.kind not in "biu" or row.dtype == np.uint64:
+    if row.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {row.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if row.dtype == np.uint64:
+        # As NumPy, which finds the greatest of them to be negative.
+        row = _cast(row, np.dtype(np.int64))
     minlength = operator.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")

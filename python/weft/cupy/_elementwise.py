@@ -27,7 +27,7 @@ from weft.cupy._c import running
 from weft.cupy._c.ctypes import annotation
 from weft.cupy._c.errors import Text
 from weft.cupy._c.syntax import Function, Macros, Node, Parser
-from weft.cupy._c.translate import Variable, Writer, device_functions
+from weft.cupy._c.translate import ALL_ELEMENTS, Extent, Variable, Writer, device_functions
 from weft.cupy._parameters import Parameter
 from weft.errors import UnsupportedError
 
@@ -39,6 +39,9 @@ class Program:
     call: Any
     is_kernel: bool
     source: str
+    # What it asks of shapes, in the order of its parameters, and how many axes raw arguments have to have.
+    extents: tuple[Extent, ...] = ()
+    ranks: tuple[tuple[str, int], ...] = ()
 
 
 class ElementwiseKernel:
@@ -46,8 +49,10 @@ class ElementwiseKernel:
 
     `in_params` and `out_params` are lists such as ``"T x, raw float32 y"``: the dtypes of the arguments say what a single letter stands
     for. In the body `i` is the element's number and `n` how many there are; a raw argument has its elements as one row, `x[i]`. Outputs
-    are made, or given behind the inputs. What C has and this does not is an UnsupportedError with its line and column, when the kernel
-    is made or first called with new dtypes. `reduce_dims` changes no result; `options`, `loop_prep` and `after_loop` are refused.
+    are made, or given behind the inputs. `_ind.get()[0]` is the element's index along an axis, with `reduce_dims=False`, which changes
+    nothing else; raw arguments have `x.size()`, `x.shape()[0]`, and elements by a local array of indices. What C has and this does not
+    is an UnsupportedError with its line and column, when the kernel is made or first called with new dtypes. `options`, `loop_prep` and
+    `after_loop` are refused.
 
     >>> squared_difference = cupy.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_difference")
     >>> squared_difference(cupy.arange(4.0), 1)
@@ -76,7 +81,7 @@ class ElementwiseKernel:
         self.operation, self.preamble, self.name = operation, preamble, name
         self.reduce_dims, self.no_return, self.return_tuple = reduce_dims, no_return, return_tuple
         self.__doc__ = others.get("doc") or type(self).__doc__
-        self._body = Body(name, self.params, operation, preamble)
+        self._body = Body(name, self.params, operation, preamble, has_axes=not reduce_dims)
         if len({each.name for each in self.params}) != self.nargs:
             raise ValueError("parameters have to have different names")
 
@@ -117,10 +122,18 @@ class Body:
     """A piece of C over the elements of arguments, and the programs that it became, by types."""
 
     def __init__(
-        self, name: str, params: Sequence[Parameter], operation: str, preamble: str, types: set[str] | None = None, value_of: str = ""
+        self,
+        name: str,
+        params: Sequence[Parameter],
+        operation: str,
+        preamble: str,
+        types: set[str] | None = None,
+        value_of: str = "",
+        has_axes: bool = False,
     ) -> None:
-        """`types` are placeholders besides those of the parameters. With `value_of` the text is an expression, assigned to that output."""
-        self.name, self.params = name, tuple(params)
+        """`types` are placeholders besides those of the parameters. With `value_of` the text is an expression, assigned to that output.
+        With `has_axes` it may ask for an element's index along an axis."""
+        self.name, self.params, self.has_axes = name, tuple(params), has_axes
         types = {each.type for each in params if each.is_placeholder} | (types or set())
         macros: Macros = {}
         self.preamble = Text(f"preamble of kernel {name!r}", preamble)
@@ -164,7 +177,7 @@ class _Written:
         is_output = parameter.name in self.outputs
         prefix = "r" if parameter.raw else "x"
         name = f"{prefix}_{parameter.name}"
-        made = Variable(name, self.kinds.get(parameter.type, parameter.type), not is_output, parameter.raw)
+        made = Variable(name, self.kinds.get(parameter.type, parameter.type), not is_output, parameter.raw, parameter.raw)
         made.shape = f"np.int64({name}.size)"
         return made
 
@@ -178,16 +191,18 @@ class _Written:
             writer, lines = self._lines([f"return {results[0]}"])
             if not (any(each.used for each in self.places.values()) or writer.uses_local_arrays or writer.uses_atomics):
                 return self._ufunc(lines, results[0])
-        _, lines = self._lines([*stores, "return"])
-        return self._kernel(plain, lines, stores)
+        writer, lines = self._lines([*stores, "return"])
+        return self._kernel(plain, lines, stores, writer)
 
     def _lines(self, leave: list[str]) -> tuple[Writer, list[str]]:
         members = {f"{name}.size": (f"e{name}", "int64") for name in self.extra}
         members["_ind.size"] = ("count", "int64")
         names = {**self.places, **self.names}
-        writer = Writer(self.body.text, self.kinds, names, routines=self.routines, leave=leave, members=members)
+        writer = Writer(
+            self.body.text, self.kinds, names, routines=self.routines, leave=leave, members=members, has_axes=self.body.has_axes
+        )
         nodes = self.body.nodes
-        if any(_mentions(node, "_ind") for node in nodes):
+        if any(mentions(node, "_ind") for node in nodes):
             self.places["n"].used = True
         return writer, writer.block(nodes)
 
@@ -198,22 +213,25 @@ class _Written:
         heading = f"def {self.name}({parameters}):"
         return self._compiled([heading, *entry, *(f"    {line}" for line in lines), f"    return {result}"], False)
 
-    def _kernel(self, plain: list[Parameter], lines: list[str], stores: list[str]) -> Program:
+    def _kernel(self, plain: list[Parameter], lines: list[str], stores: list[str], writer: Writer) -> Program:
         entry = ["    i = np.int64(cuda.grid(1))", "    count = np.int64(a_count)"]
         entry += [f"    e{name} = np.int64(a_{name})" for name in self.extra]
+        entry += [f"    {name} = np.int64(a_{name})" for name in writer.extents.values()]
         inside = []
         for each in plain:
             variable = self.names[each.name]
             source = f"o_{each.name}" if each.name in self.outputs else f"a_{each.name}"
             source += "" if each.name in self.numbers else "[i]"
             inside.append(f"{variable.text} = {annotation(variable.kind)}({source})")
-        parameters = ["a_count", *(f"a_{name}" for name in self.extra)]
+        parameters = ["a_count", *(f"a_{name}" for name in [*self.extra, *writer.extents.values()])]
         for each in self.body.params:
             prefix = "r" if each.raw else "o" if each.name in self.outputs else "a"
             parameters.append(f"{prefix}_{each.name}")
         heading = f"def {self.name}({', '.join(parameters)}):"
         body = [f"        {line}" for line in [*inside, *lines, *stores]] or ["        pass"]
-        return self._compiled([heading, *entry, "    if i < count:", *body], True)
+        made = self._compiled([heading, *entry, "    if i < count:", *body], True)
+        made.extents, made.ranks = tuple(writer.extents), tuple(writer.ranks.items())
+        return made
 
     def _compiled(self, lines: list[str], is_kernel: bool) -> Program:
         source = "\n".join([*self.lines, *lines]) + "\n"
@@ -226,11 +244,11 @@ class _Written:
         return Program(cuda.jit(fma=False)(function) if is_kernel else vectorize(function), is_kernel, source)
 
 
-def _mentions(node: Any, name: str) -> bool:
+def mentions(node: Any, name: str) -> bool:
     """Whether a name stands anywhere in a tree."""
     if isinstance(node, Node):
-        return (node.kind == "name" and node.parts[0] == name) or any(_mentions(each, name) for each in node.parts)
-    return isinstance(node, (list, tuple)) and any(_mentions(each, name) for each in node)
+        return (node.kind == "name" and node.parts[0] == name) or any(mentions(each, name) for each in node.parts)
+    return isinstance(node, (list, tuple)) and any(mentions(each, name) for each in node)
 
 
 def run(
@@ -296,6 +314,20 @@ def _is_crossed(x: ndarray, out: ndarray) -> bool:
     return not same and weft.may_share_memory(x, out)
 
 
+def _asked(program: Program, arrays: dict[str, Any], shape: tuple[int, ...]) -> list[int]:
+    """What a kernel asks of the shapes of its raw arguments, and of what it is computed for."""
+    for name, axes in program.ranks:
+        if arrays[name].ndim != axes:
+            raise ValueError(f"{name} has {arrays[name].ndim} axes, and is indexed by {axes} numbers")
+    found = []
+    for what, name, axis in program.extents:
+        of = shape if name == ALL_ELEMENTS else arrays[name].shape
+        if axis >= len(of):
+            raise ValueError(f"{name} has {len(of)} axes, and is asked for number {axis}")
+        found.append(of[axis] if what == "length" else math.prod(of[axis + 1 :]))
+    return found
+
+
 def _launched(
     program: Program,
     in_params: Sequence[Parameter],
@@ -334,9 +366,11 @@ def _launched(
             back.append((out, row))
         args.append(row)
         made.append(out)
+    arrays = {parameter.name: value for parameter, value in zip([*in_params, *out_params], [*values, *made])}
+    asked = _asked(program, arrays, shape)
     if count:
         with device:
-            program.call.forall(count)(count, *extra.values(), *args)
+            program.call.forall(count)(count, *extra.values(), *asked, *args)
     for out, row in back:
         out[...] = weft.reshape(row, out.shape)
     return made

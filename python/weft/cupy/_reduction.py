@@ -11,7 +11,7 @@ from weft._weft import ndarray
 from weft.arrays._common import axes_of
 from weft.cupy import _parameters
 from weft.cupy._c.ctypes import COMPLEX
-from weft.cupy._elementwise import Body, refuse_options, run
+from weft.cupy._elementwise import Body, mentions, refuse_options, run
 from weft.cupy._parameters import Parameter
 from weft.errors import UnsupportedError
 
@@ -20,12 +20,16 @@ _FOLDS = {"a+b": "add", "a*b": "multiply", "min(a,b)": "minimum", "max(a,b)": "m
           "a^b": "bitwise_xor", "a&&b": "logical_and", "a||b": "logical_or"}  # fmt: skip
 
 
+# The name of the type of what is combined.
+_COMBINED = "_type_reduce"
+
+
 class ReductionKernel:
     """A reduction along axes: `map_expr` of the inputs, combined by `reduce_expr` of `a` and `b`, ended by `post_map_expr` of `a`.
 
     `identity` is C, too, and what there is of no elements; "" where there is none. `reduce_type` is the type of what is combined, by
-    default the output's. Combinations have to be associative: elements that lie side by side are combined first. `reduce_dims` changes
-    no result.
+    default the output's; it is called `_type_reduce`. `_in_ind.size()` is how many elements there are, `_out_ind.size()` how many results.
+    Combinations have to be associative: elements that lie side by side are combined first. `reduce_dims` changes no result.
 
     >>> norm = cupy.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
     >>> norm(cupy.asarray([[3.0, 4.0], [6.0, 8.0]]), axis=1)
@@ -60,7 +64,7 @@ class ReductionKernel:
         kind = _reduce_type(reduce_type, self.out_params[0])
         if self.out_params[0].name in ("a", "b"):
             raise ValueError(f"{name}: the output of a reduction is not called {self.out_params[0].name!r}: that is what is combined")
-        types = {each.type for each in [*self.in_params, *self.out_params] if each.is_placeholder}
+        types = {each.type for each in [*self.in_params, *self.out_params] if each.is_placeholder} | {_COMBINED}
         self._mapped, self._a, self._b = (Parameter(each, kind, False) for each in ("_mapped", "a", "b"))
 
         def value(params: list[Parameter], text: str) -> Body:
@@ -86,13 +90,15 @@ class ReductionKernel:
         if out is not None and not isinstance(out, ndarray):
             raise TypeError("Output arguments must be cupy.ndarray")
         kinds = _parameters.types_of(self.in_params, self.out_params, inputs, [] if out is None else [out])
+        kinds[_COMBINED] = kinds.get(self._a.type, self._a.type)
         plain = [each for parameter, each in zip(self.in_params, inputs) if isinstance(each, ndarray) and not parameter.raw]
         if not plain:
             raise ValueError("Loop size is undecided.")
         shape = tuple(weft.broadcast_shapes(*(each.shape for each in plain)))
         axes = axes_of(axis, len(shape))
-        folded = self._folded(kinds, inputs, shape, axes)
-        ended = self._ended(kinds, folded, math.prod(shape))
+        sizes = {"_in_ind": math.prod(shape), "_out_ind": math.prod(n for at, n in enumerate(shape) if at not in axes)}
+        folded = self._folded(kinds, inputs, shape, axes, sizes)
+        ended = run(self._end, [self._a], self.out_params, kinds, [folded], [], extra=_named(self._end, sizes))[0]
         result = weft.reshape(ended, tuple(1 if at in axes else n for at, n in enumerate(shape))) if keepdims else ended
         if out is None:
             return result
@@ -101,13 +107,15 @@ class ReductionKernel:
         out[...] = result
         return out
 
-    def _folded(self, kinds: dict[str, str], inputs: list[Any], shape: tuple[int, ...], axes: tuple[int, ...]) -> ndarray:
+    def _folded(
+        self, kinds: dict[str, str], inputs: list[Any], shape: tuple[int, ...], axes: tuple[int, ...], sizes: dict[str, int]
+    ) -> ndarray:
         """What is mapped, combined along axes."""
         kind = kinds.get(self._mapped.type, self._mapped.type)
         count = math.prod(shape[at] for at in axes)
         if count == 0:
             return self._of_nothing(kinds, kind, inputs, tuple(n for at, n in enumerate(shape) if at not in axes))
-        mapped = run(self._map, self.in_params, [self._mapped], kinds, inputs, [])[0]
+        mapped = run(self._map, self.in_params, [self._mapped], kinds, inputs, [], extra=_named(self._map, sizes))[0]
         mapped = weft.broadcast_to(mapped, shape)
         fold = self._fold_of(kind)
         if fold is not None:
@@ -116,7 +124,8 @@ class ReductionKernel:
         rows = weft.reshape(weft.permute_dims(mapped, (*kept, *axes)), (*(shape[at] for at in kept), count))
         while rows.shape[-1] > 1:
             length = rows.shape[-1]
-            pairs = run(self._combine, [self._a, self._b], [self._mapped], kinds, [rows[..., : length - 1 : 2], rows[..., 1::2]], [])[0]
+            both = [rows[..., : length - 1 : 2], rows[..., 1::2]]
+            pairs = run(self._combine, [self._a, self._b], [self._mapped], kinds, both, [], extra=_named(self._combine, sizes))[0]
             rows = weft.concatenate([pairs, rows[..., -1:]], axis=-1) if length % 2 else pairs
         return rows[..., 0]
 
@@ -137,14 +146,14 @@ class ReductionKernel:
         device = next(each.device for each in inputs if isinstance(each, ndarray))
         return run(self._none, [], [self._mapped], kinds, [], [weft.zeros(shape, kind, device=device)])[0]
 
-    def _ended(self, kinds: dict[str, str], folded: ndarray, count: int) -> ndarray:
-        """The output of what is combined."""
-        extra = {"_in_ind": count, "_out_ind": folded.size}
-        return run(self._end, [self._a], self.out_params, kinds, [folded], [], extra=extra)[0]
-
     def __repr__(self) -> str:
         """Its name."""
         return f"<ReductionKernel {self.name}>"
+
+
+def _named(body: Body, sizes: dict[str, int]) -> dict[str, int]:
+    """The sizes that a body asks for."""
+    return {name: size for name, size in sizes.items() if mentions(body.nodes, name)}
 
 
 def _reduce_type(given: str | None, out: Parameter) -> str:

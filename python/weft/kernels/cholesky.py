@@ -20,7 +20,7 @@ from weft.arrays.shapes import matrix_transpose
 
 from .launching import launched, number, pieces, wide
 from .products import GRID, conjugate, subtract_product
-from .triangles import ROWS, half, less_product, solve_lower
+from .triangles import ROWS, half, less_product, place_in_triangle, solve_lower
 
 __all__ = ["cholesky"]
 
@@ -29,39 +29,40 @@ __all__ = ["cholesky"]
 def _small(dtype: np.dtype, groups: int) -> Any:
     """The kernel of one matrix of at most 32 rows for each block of 32 threads by `groups`, in place. A flag is set where a pivot is not
     positive."""
-    held, less, rows = dtype.type, less_product(dtype), ROWS
+    held, less, cells = dtype.type, less_product(dtype), place_in_triangle(ROWS, 0)
     other = conjugate if dtype.kind == "c" else held
 
     @cuda.jit(cache=True, launch_bounds=32 * groups)
     def cholesky_of_small(a, flags, first):  # type: ignore[no-untyped-def]
-        box = cuda.shared.array((rows, rows + 1), held)
+        box = cuda.shared.array(cells, held)
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
         place = first + cuda.blockIdx.x
         n = a.shape[1]
         for i in range(group, n, groups):
             if row <= i:
-                box[i, row] = a[place, i, row]
+                box[place_in_triangle(i, row)] = a[place, i, row]
         cuda.syncthreads()
         for j in range(n):
-            pivot = box[j, j].real
+            pivot = box[place_in_triangle(j, j)].real
             if row == 0 and group == 0 and not pivot > 0:
                 flags[place] = True
             root = math.sqrt(pivot)
-            below = box[row, j] / root if row > j and row < n else held(0)
+            below = box[place_in_triangle(row, j)] / root if row > j and row < n else held(0)
             cuda.syncthreads()
             if group == 0:
                 if row == j:
-                    box[j, j] = root
+                    box[place_in_triangle(j, j)] = root
                 elif row > j and row < n:
-                    box[row, j] = below
+                    box[place_in_triangle(row, j)] = below
             cuda.syncthreads()
             for i in range(group, n, groups):
                 if i > j and i <= row and row < n:
-                    box[row, i] = less(box[row, i], below, other(box[i, j]))
+                    at = place_in_triangle(row, i)
+                    box[at] = less(box[at], below, other(box[place_in_triangle(i, j)]))
             cuda.syncthreads()
         for i in range(group, n, groups):
             if row <= i:
-                a[place, i, row] = box[i, row]
+                a[place, i, row] = box[place_in_triangle(i, row)]
 
     return cholesky_of_small
 

@@ -19,10 +19,8 @@ import numpy as np
 
 from weft._weft import _cast, _fft, _from_numpy, _full, _reshape, _unset, ndarray
 from weft.kernels import butterflies as b
-from weft.kernels.launching import launched
+from weft.kernels.launching import SHARED_BYTES, launched
 
-# What the two places in shared memory hold: 16 KiB, which all devices have.
-_SHARED_BYTES = 16384
 # The longest lines side by side of which several are in a block, so that neighbours in memory are read together.
 _SIDE_BY_SIDE = 128
 _MOST_BLOCKS = 32768
@@ -174,7 +172,7 @@ def _kernel(to_real: bool, room: int) -> Any:
 
 
 def _room(numbers: np.dtype[Any]) -> int:
-    return _SHARED_BYTES // 2 // numbers.itemsize
+    return SHARED_BYTES // 2 // numbers.itemsize
 
 
 def is_smooth(n: int) -> bool:

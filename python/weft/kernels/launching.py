@@ -11,7 +11,10 @@ import numpy as np
 from weft._weft import device, ndarray
 from weft.arrays._compiled import at_once
 
-__all__ = ["fits", "launched", "number", "on_a_device", "pieces", "wide"]
+__all__ = ["SHARED_BYTES", "fits", "launched", "number", "on_a_device", "pieces", "shared_bytes", "wide"]
+
+SHARED_BYTES = 16 << 10
+"""The shared memory that a block has on every GPU: no kernel takes more without asking for the device's limit."""
 
 
 def on_a_device(*arrays: ndarray) -> bool:
@@ -43,14 +46,15 @@ def pieces(n: int, most: int) -> Iterator[slice]:
 def fits(*arrays: ndarray) -> bool:
     """Whether the kernels of orders and scans are for these arrays, the first of which says where.
 
-    They count places in 32 bits, a tile behind the last one included, and a block of a sort has 26 KB of shared memory.
+    They count places in 32 bits, a tile behind the last one included.
     """
-    return all(a.size < 2**31 - 2**16 for a in arrays) and _has_room(arrays[0].device.name)
+    return all(a.size < 2**31 - 2**16 for a in arrays)
 
 
 @functools.cache
-def _has_room(name: str) -> bool:
-    return device(name).limits()["shared_bytes"] >= 26 * 1024
+def shared_bytes(name: str) -> int:
+    """How much shared memory a block has on a device."""
+    return device(name).limits()["shared_bytes"]
 
 
 def launched(function: Callable[..., Any], *values: Any, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:

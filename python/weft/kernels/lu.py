@@ -42,49 +42,56 @@ def is_larger(x: Any, y: Any) -> Any:
     return x > y or (x != x and y == y)
 
 
+def _place(i: Any, j: Any) -> Any:
+    """Where an element of a matrix of 32 rows and columns lies in shared memory: each row is turned by its number, so that the elements of
+    a column are in different banks."""
+    return i * ROWS + (i + j) % ROWS
+
+
 @functools.cache
 def _small(dtype: np.dtype, groups: int) -> Any:
     """The kernel of one matrix of at most 32 rows for each block of 32 threads by `groups`, in place."""
-    held, less, rows = dtype.type, less_product(dtype), ROWS
+    held, less, cells = dtype.type, less_product(dtype), ROWS * ROWS
     size = _size_of_complex if dtype.kind == "c" else _size
     least = real_dtype(dtype).type(-1)
 
     @cuda.jit(cache=True, launch_bounds=32 * groups)
     def lu_of_small(a, pivots, first):  # type: ignore[no-untyped-def]
-        box = cuda.shared.array((rows, rows + 1), held)
+        box = cuda.shared.array(cells, held)
         row, group = cuda.threadIdx.x, cuda.threadIdx.y
         place = first + cuda.blockIdx.x
         n = a.shape[1]
         for j in range(group, n, groups):
             if row < n:
-                box[row, j] = a[place, row, j]
+                box[_place(row, j)] = a[place, row, j]
         cuda.syncthreads()
         for j in range(n):
             # Every thread looks for itself: that takes no barriers.
             largest, at = least, np.int32(j)
             for i in range(j, n):
-                found = size(box[i, j])
+                found = size(box[_place(i, j)])
                 if is_larger(found, largest):
                     largest, at = found, np.int32(i)
             cuda.syncthreads()
             if group == 0 and row < n:
-                box[j, row], box[at, row] = box[at, row], box[j, row]
+                one, other = _place(j, row), _place(at, row)
+                box[one], box[other] = box[other], box[one]
                 if row == 0:
                     pivots[place, j] = at
             cuda.syncthreads()
             ratio = held(0)
             if row > j and row < n and largest != 0:
-                ratio = held(box[row, j] / box[j, j])
+                ratio = held(box[_place(row, j)] / box[_place(j, j)])
                 for k in range(group, n, groups):
                     if k > j:
-                        box[row, k] = less(box[row, k], ratio, box[j, k])
+                        box[_place(row, k)] = less(box[_place(row, k)], ratio, box[_place(j, k)])
             cuda.syncthreads()
             if group == 0 and row > j and row < n:
-                box[row, j] = ratio
+                box[_place(row, j)] = ratio
         cuda.syncthreads()
         for j in range(group, n, groups):
             if row < n:
-                a[place, row, j] = box[row, j]
+                a[place, row, j] = box[_place(row, j)]
 
     return lu_of_small
 
@@ -137,16 +144,54 @@ def _panel(dtype: np.dtype, threads: int) -> Any:
     return lu_of_panel
 
 
+# Pairs of rows that a warp exchanges at once, warps of a block, and the columns of each.
+_PAIRS = 32
+_WARPS = 8
+_EACH = 4
+
+
 @cuda.jit(cache=True)
 def _exchange(a, pivots, first, top):  # type: ignore[no-untyped-def]
-    """Each thread exchanges the rows of one column, one pair after the other."""
+    """Exchanges pairs of rows one after the other, in effect. Columns lie together: a warp exchanges 32 pairs in a column at once, of which
+    the upper rows lie side by side."""
+    others = cuda.shared.array(_PAIRS, np.int32)
+    lane, group = np.int32(cuda.threadIdx.x), np.int32(cuda.threadIdx.y)
     place = first + cuda.blockIdx.y
-    column = cuda.grid(1)
-    if column < a.shape[2]:
-        for j in range(pivots.shape[1]):
-            at = pivots[place, j] - top
-            if at != j:
-                a[place, j, column], a[place, at, column] = a[place, at, column], a[place, j, column]
+    count, columns = np.int32(pivots.shape[1]), np.int32(a.shape[2])
+    start = np.int32(0)
+    while start < count:
+        here = min(np.int32(_PAIRS), count - start)
+        if group == 0 and lane < here:
+            others[lane] = pivots[place, start + lane] - top
+        cuda.syncthreads()
+        # What comes to stand in the upper row and in the lower one stood where undoing the exchanges leads.
+        row = start + lane
+        below = others[lane] if lane < here else row
+        upper, lower = row, below
+        # A row among the upper ones, or that a later pair has, too, is another thread's.
+        has_lower = lane < here and below >= start + here
+        for back in range(here):
+            pair = here - np.int32(1) - np.int32(back)
+            one, other = start + pair, others[pair]
+            upper = other if upper == one else one if upper == other else upper
+            lower = other if lower == one else one if lower == other else lower
+            if pair > lane and other == below:
+                has_lower = False
+        for turn in range(_EACH):
+            column = (np.int32(cuda.blockIdx.x) * np.int32(_EACH) + np.int32(turn)) * np.int32(_WARPS) + group
+            inside = lane < here and column < columns
+            x, y = a.dtype.type(0), a.dtype.type(0)
+            if inside:
+                x = a[place, upper, column]
+                if has_lower:
+                    y = a[place, lower, column]
+            cuda.syncthreads()
+            if inside:
+                a[place, row, column] = x
+                if has_lower:
+                    a[place, below, column] = y
+        cuda.syncthreads()
+        start += np.int32(_PAIRS)
 
 
 @cuda.jit(cache=True)
@@ -195,7 +240,11 @@ def _determinant(dtype: np.dtype) -> Any:
                 null = np.int32(1)
             else:
                 # Divided part by part, which does not go by way of the reciprocal of a size that may have none.
-                unit = held(unit * (complex(pivot.real / size, pivot.imag / size) if is_complex else pivot / size))
+                if is_complex:
+                    unit = held(unit * complex(pivot.real / size, pivot.imag / size))
+                elif pivot < 0:
+                    # As NumPy, infinite ones and NaN have signs, too.
+                    unit = -unit
                 logarithm += math.log(size)
                 span += abs(math.log(size))
             if pivots[place, i] != i:
@@ -273,8 +322,8 @@ def _eliminate(a: ndarray, pivots: ndarray, top: int) -> None:
 
 def _exchanged(a: ndarray, pivots: ndarray, top: int) -> None:
     for places in pieces(a.shape[0], GRID):
-        grid = (-(-a.shape[2] // 64), places.stop - places.start)
-        _exchange[grid, 64](a, pivots, number(places.start, a), np.int32(top))
+        grid = (-(-a.shape[2] // (_WARPS * _EACH)), places.stop - places.start)
+        _exchange[grid, (_PAIRS, _WARPS)](a, pivots, number(places.start, a), np.int32(top))
 
 
 def _regular(triangles: ndarray) -> None:

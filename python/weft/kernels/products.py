@@ -20,7 +20,7 @@ from weft import cuda
 from weft._weft import _broadcast, _cast, _fold, _full, _reshape, ndarray
 from weft.arrays._common import broadcast_shape, is_half, u
 
-from .launching import launched, number, pieces
+from .launching import SHARED_BYTES, launched, number, pieces
 
 __all__ = ["GRID", "conjugate", "products", "subtract_product"]
 
@@ -99,8 +99,10 @@ def _tiled(dtype: np.dtype, square: int, subtracts: bool = False, conjugates: bo
     with `conjugates` the second matrix is conjugated."""
     held, add, stored = _numbers(dtype)
     tile = _SIDE * square
-    # Complex numbers, and large tiles, are more work for each that is loaded. Tiles of both matrices take 18 KiB at most.
+    # Complex numbers, and large tiles, are more work for each that is loaded. Tiles of both matrices take 16 KiB at most.
     steps = 8 if (dtype.kind == "c" and square > 1) or square > 4 else 16
+    while 2 * steps * (tile + 4) * np.dtype(held).itemsize > SHARED_BYTES:
+        steps //= 2
     loads = tile * steps // _THREADS
     # Four more in each row keep the threads that store a column off each other's banks, and rows aligned for loads of 16 bytes, of which
     # those of neighbouring threads lie side by side.

@@ -12,11 +12,15 @@ A. Adinets and D. Merrill, "Onesweep" (2022). The network is K. Batcher's bitoni
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 
 from weft import cuda
 from weft._weft import _bits, _cast, _full, _part, _permute, _reshape, ndarray
 from weft.arrays._common import select, u
+from weft.kernels.launching import shared_bytes
 from weft.kernels.moving import INDEX, moved_to, row, taken
 from weft.kernels.scan import sums_of
 
@@ -29,6 +33,8 @@ _TILE = _THREADS * _EACH
 # Rows up to this length are sorted by a network.
 _SHORT = 1024
 _ALL = np.uint32(0xFFFFFFFF)
+# Keys of 64 bits in order, what goes with them and counters have so many bytes together.
+_ROOM = 26 << 10
 # What a pass writes, and whether it is the first one.
 _KEYS = np.int32(1)
 _ORDER = np.int32(2)
@@ -97,95 +103,110 @@ def _count(keys, counts, n, tiles, shift):
     counts[(r * np.int32(256) + t) * tiles + tile] = found[t]
 
 
-@cuda.jit(cache=True, fma=False)
-def _spread(keys, places, sums, ordered, order, wanted, n, tiles, shift):
-    """Puts the elements of a tile where their digit says, and what goes with each of them: its place in the row at first.
+def _spread(like: ndarray) -> Any:
+    """The kernel that puts the elements of a tile where their digit says, for the device of an array."""
+    return _spread_from(2048 if shared_bytes(like.device.name) >= _ROOM else 0)
 
-    What is not wanted, or not there at first, is any array: one form of the kernel serves all passes.
-    """
-    found = cuda.shared.array(2048, np.int32)
-    sorted_keys = cuda.shared.array(2048, keys.dtype)
-    begins = cuda.shared.array(256, np.int32)
-    totals = cuda.shared.array(8, np.int32)
-    rank = cuda.local.array(8, np.int32)
-    t = np.int32(cuda.threadIdx.x)
-    lane, warp = t % np.int32(32), t // np.int32(32)
-    own = warp * np.int32(256)
-    block = np.int32(cuda.blockIdx.x)
-    r, tile = block // tiles, block % tiles
-    for w in range(8):
-        found[np.int32(w) * np.int32(256) + t] = 0
-    cuda.syncthreads()
-    # A warp has 256 elements that follow each other, 32 at a time.
-    start = tile * np.int32(2048) + own + lane
-    for j in range(8):
-        i = start + np.int32(32) * np.int32(j)
-        inside = i < n
-        digit = np.int32((keys[r * n + i] >> shift) & keys.dtype.type(255)) if inside else np.int32(0)
-        same = np.uint32(cuda.ballot_sync(_ALL, inside))
-        for bit in range(8):
-            is_one = (digit >> np.int32(bit)) & np.int32(1) == 1
-            ones = np.uint32(cuda.ballot_sync(_ALL, is_one))
-            same &= ones if is_one else ~ones
-        before = np.int32(cuda.popc(same & np.uint32(cuda.lanemask_lt())))
-        base = found[own + digit] if inside else np.int32(0)
-        rank[j] = base + before
-        cuda.syncwarp()
-        if inside and before == 0:
-            found[own + digit] = base + np.int32(cuda.popc(same))
-        cuda.syncwarp()
-    cuda.syncthreads()
-    # Where digit t begins in the tile in order: behind all smaller ones.
-    total = np.int32(0)
-    for w in range(8):
-        total += found[np.int32(w) * np.int32(256) + t]
-    behind = total
-    step = np.int32(1)
-    while step < 32:
-        below = cuda.shfl_up_sync(_ALL, behind, step)
-        if lane >= step:
-            behind += below
-        step *= np.int32(2)
-    if lane == 31:
-        totals[warp] = behind
-    cuda.syncthreads()
-    first = behind - total
-    for w in range(warp):
-        first += totals[w]
-    at = (r * np.int32(256) + t) * tiles + tile
-    begins[t] = (sums[at - np.int32(1)] if at > 0 else np.int32(0)) - first
-    # Where those of each warp begin.
-    for w in range(8):
-        k = np.int32(w) * np.int32(256) + t
-        here = found[k]
-        found[k] = first
-        first += here
-    cuda.syncthreads()
-    for j in range(8):
-        i = start + np.int32(32) * np.int32(j)
-        if i < n:
-            key = keys[r * n + i]
-            to = found[own + np.int32((key >> shift) & keys.dtype.type(255))] + rank[j]
-            rank[j] = to
-            sorted_keys[to] = key
-    cuda.syncthreads()
-    # The counters have done their work: what goes with the keys is put in order in their memory.
-    if wanted & _ORDER != 0:
+
+@functools.cache
+def _spread_from(kept: int) -> Any:
+    """The kernel with so many keys of a tile, all or none, in shared memory."""
+    room = max(kept, 1)
+
+    @cuda.jit(cache=True, fma=False)
+    def spread(keys, places, sums, ordered, order, wanted, n, tiles, shift):  # type: ignore[no-untyped-def]
+        """Puts the elements of a tile where their digit says, and what goes with each of them: its place in the row at first.
+
+        What is not wanted, or not there at first, is any array: one form of the kernel serves all passes.
+        """
+        found = cuda.shared.array(2048, np.int32)
+        sorted_keys = cuda.shared.array(room, keys.dtype)
+        begins = cuda.shared.array(256, np.int32)
+        totals = cuda.shared.array(8, np.int32)
+        rank = cuda.local.array(8, np.int32)
+        t = np.int32(cuda.threadIdx.x)
+        lane, warp = t % np.int32(32), t // np.int32(32)
+        own = warp * np.int32(256)
+        block = np.int32(cuda.blockIdx.x)
+        r, tile = block // tiles, block % tiles
+        for w in range(8):
+            found[np.int32(w) * np.int32(256) + t] = 0
+        cuda.syncthreads()
+        # A warp has 256 elements that follow each other, 32 at a time.
+        start = tile * np.int32(2048) + own + lane
+        for j in range(8):
+            i = start + np.int32(32) * np.int32(j)
+            inside = i < n
+            digit = np.int32((keys[r * n + i] >> shift) & keys.dtype.type(255)) if inside else np.int32(0)
+            same = np.uint32(cuda.ballot_sync(_ALL, inside))
+            for bit in range(8):
+                is_one = (digit >> np.int32(bit)) & np.int32(1) == 1
+                ones = np.uint32(cuda.ballot_sync(_ALL, is_one))
+                same &= ones if is_one else ~ones
+            before = np.int32(cuda.popc(same & np.uint32(cuda.lanemask_lt())))
+            base = found[own + digit] if inside else np.int32(0)
+            rank[j] = base + before
+            cuda.syncwarp()
+            if inside and before == 0:
+                found[own + digit] = base + np.int32(cuda.popc(same))
+            cuda.syncwarp()
+        cuda.syncthreads()
+        # Where digit t begins in the tile in order: behind all smaller ones.
+        total = np.int32(0)
+        for w in range(8):
+            total += found[np.int32(w) * np.int32(256) + t]
+        behind = total
+        step = np.int32(1)
+        while step < 32:
+            below = cuda.shfl_up_sync(_ALL, behind, step)
+            if lane >= step:
+                behind += below
+            step *= np.int32(2)
+        if lane == 31:
+            totals[warp] = behind
+        cuda.syncthreads()
+        first = behind - total
+        for w in range(warp):
+            first += totals[w]
+        at = (r * np.int32(256) + t) * tiles + tile
+        begins[t] = (sums[at - np.int32(1)] if at > 0 else np.int32(0)) - first
+        # Where those of each warp begin.
+        for w in range(8):
+            k = np.int32(w) * np.int32(256) + t
+            here = found[k]
+            found[k] = first
+            first += here
+        cuda.syncthreads()
         for j in range(8):
             i = start + np.int32(32) * np.int32(j)
             if i < n:
-                found[rank[j]] = i if wanted & _FIRST != 0 else places[r * n + i]
-    cuda.syncthreads()
-    # Neighbouring threads write neighbouring elements, but where a digit ends.
-    s = t
-    while s < 2048 and tile * np.int32(2048) + s < n:
-        key = sorted_keys[s]
-        to = begins[np.int32((key >> shift) & keys.dtype.type(255))] + s
-        if wanted & _KEYS != 0:
-            ordered[to] = key
-        if wanted & _ORDER != 0:
-            order[to] = found[s]
-        s += np.int32(256)
+                key = keys[r * n + i]
+                to = found[own + np.int32((key >> shift) & keys.dtype.type(255))] + rank[j]
+                rank[j] = to
+                if kept > 0:
+                    sorted_keys[to] = key
+        cuda.syncthreads()
+        # The counters have done their work: what goes with the keys is put in order in their memory.
+        if kept == 0 or wanted & _ORDER != 0:
+            for j in range(8):
+                i = start + np.int32(32) * np.int32(j)
+                if i < n:
+                    # Without room for the keys they are read again, and what goes with them is, too.
+                    found[rank[j]] = i if kept == 0 or wanted & _FIRST != 0 else places[r * n + i]
+        cuda.syncthreads()
+        # Neighbouring threads write neighbouring elements, but where a digit ends.
+        s = t
+        while s < 2048 and tile * np.int32(2048) + s < n:
+            i = found[s]
+            key = sorted_keys[s] if kept > 0 else keys[r * n + i]
+            to = begins[np.int32((key >> shift) & keys.dtype.type(255))] + s
+            if wanted & _KEYS != 0:
+                ordered[to] = key
+            if wanted & _ORDER != 0:
+                order[to] = i if kept > 0 or wanted & _FIRST != 0 else places[r * n + i]
+            s += np.int32(256)
+
+    return spread
 
 
 def _passes(keys: ndarray, bits: int, rows: int, n: int, wanted: int) -> tuple[ndarray, ndarray]:
@@ -208,7 +229,7 @@ def _passes(keys: ndarray, bits: int, rows: int, n: int, wanted: int) -> tuple[n
         writes_keys = wants_keys or shift + 8 < bits
         ordered, moved = rooms[shift // 8 % 2]
         what = np.int32((_KEYS if writes_keys else 0) | wants_order | (0 if shift else _FIRST))
-        _spread[rows * tiles, _THREADS](keys, order, sums, ordered, moved, what, np.int32(n), np.int32(tiles), keys.dtype.type(shift))
+        _spread(keys)[rows * tiles, _THREADS](keys, order, sums, ordered, moved, what, np.int32(n), np.int32(tiles), keys.dtype.type(shift))
         keys, order = ordered, moved
     return keys, order
 

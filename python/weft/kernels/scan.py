@@ -16,15 +16,15 @@ from weft import cuda
 from weft._weft import _cast, _full, _permute, _reshape, ndarray
 from weft.arrays._common import is_half
 
-__all__ = ["operation", "scanned", "sums_of"]
+__all__ = ["MANY", "may_group", "operation", "scanned", "sums_of"]
 
 _THREADS = 256
 # Elements of a tile.
 _TILE = 2048
 # Up to so many elements a thread walks along a row of its own.
 _WALKED = 32
-# So many threads are enough for a device.
-_MANY = 2048
+MANY = 2048
+"""So many threads are enough for a device."""
 _ALL = np.uint32(0xFFFFFFFF)
 
 
@@ -177,6 +177,11 @@ def operation(name: str, dtype: np.dtype) -> Callable[[Any, Any], Any] | None:
     return _OF_BOOLS.get(name, OPERATIONS[name]) if dtype.kind == "b" else OPERATIONS[name]
 
 
+def may_group(name: str, dtype: np.dtype) -> bool:
+    """Whether there is such an operation, of which every grouping gives the same bits."""
+    return operation(name, dtype) is not None and (dtype.kind in "biu" or name in ("maximum", "minimum", "fmax", "fmin"))
+
+
 def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
     """The scan of an array along an axis, computed in a dtype, which the array is cast to. It lies in C's order.
 
@@ -195,7 +200,7 @@ def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
     outer, n, inner = _three(a.shape, axis)
     # Of a product in parts a part may leave the range of the type where no product of all up to an element does.
     is_walked = n <= _WALKED or (name == "multiply" and kind.kind in "fc")
-    if inner > 1 and not is_walked and outer * inner < _MANY:
+    if inner > 1 and not is_walked and outer * inner < MANY:
         turned = _permute(a, (*(i for i in range(a.ndim) if i != axis), axis))
         found = _reshape(_rows(op, turned, outer * inner, n, kind), turned.shape)
         back = (*range(axis), a.ndim - 1, *range(axis, a.ndim - 1))

@@ -18,12 +18,21 @@ from weft._weft import ndarray
 from .launching import number, pieces
 from .products import GRID, conjugate, subtract_product
 
-__all__ = ["ROWS", "half", "less_product", "solve_lower"]
+__all__ = ["ROWS", "half", "less_product", "place_in_triangle", "solve_lower"]
 
 ROWS = 32
 """The most rows of what one block solves or factorizes."""
 
 _COLUMNS = 8
+
+
+def place_in_triangle(i: Any, j: Any) -> Any:
+    """Where an element of a lower triangle lies in one row of shared memory.
+
+    Those of a column are in different banks, as those of a row are: the sums of the numbers up to each leave all remainders by a power of
+    two.
+    """
+    return i * (i + 1) // 2 + j
 
 
 def less_product(dtype: np.dtype) -> Any:
@@ -43,19 +52,19 @@ def _less_complex(s: Any, x: Any, y: Any) -> Any:
 def _substitution(dtype: np.dtype, unit: bool, conjugates: bool) -> Any:
     """The kernel of one matrix of at most 32 rows and 8 right-hand sides for each block: a thread for each number."""
     held, less, rows, columns = dtype.type, less_product(dtype), ROWS, _COLUMNS
-    loaded = conjugate if conjugates else held
+    loaded, cells = (conjugate if conjugates else held), place_in_triangle(ROWS, 0)
 
     @cuda.jit(cache=True)
     def substitution(a, b, first, by_rows):  # type: ignore[no-untyped-def]
-        lower = cuda.shared.array((rows, rows + 1), held)
+        lower = cuda.shared.array(cells, held)
         done = cuda.shared.array((rows, columns), held)
         t = cuda.threadIdx.x
         place = first + cuda.blockIdx.y
         n = a.shape[1]
         for turn in range(rows * rows // (rows * columns)):
             i, j = (turn * columns + t // rows, t % rows) if by_rows else (t % rows, turn * columns + t // rows)
-            if i < n and j < n:
-                lower[i, j] = loaded(a[place, i, j])
+            if i < n and j <= i:
+                lower[place_in_triangle(i, j)] = loaded(a[place, i, j])
         row, column = (t // columns, t % columns) if by_rows else (t % rows, t // rows)
         column_there = cuda.blockIdx.x * columns + column
         inside = row < n and column_there < b.shape[2]
@@ -64,11 +73,11 @@ def _substitution(dtype: np.dtype, unit: bool, conjugates: bool) -> Any:
         for i in range(n):
             if row == i:
                 if not unit:
-                    s = held(s / lower[i, i])
+                    s = held(s / lower[place_in_triangle(i, i)])
                 done[i, column] = s
             cuda.syncthreads()
             if row > i and row < n:
-                s = less(s, lower[row, i], done[i, column])
+                s = less(s, lower[place_in_triangle(row, i)], done[i, column])
         if inside:
             b[place, row, column_there] = s
 

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 
 from weft import cuda
-from weft._weft import _assign, _broadcast, _cast, _reshape, ndarray
+from weft._weft import _assign, _broadcast, _cast, _full, _reshape, ndarray
 from weft.arrays import indexing
-from weft.arrays._common import in_c_order
+from weft.arrays._common import in_c_order, u
 from weft.kernels.moving import INDEX, moved_to, row, taken
 from weft.kernels.radix import order_by_digits
-from weft.kernels.scan import operation
+from weft.kernels.scan import may_group, operation
 from weft.kernels.subscripts import places_of
 
 __all__ = ["has_update", "updated"]
 
 _THREADS = 256
+# Sorted places that a thread goes through, and how many are few enough for one.
+_CHUNK = 16
+_FEW = 256
 
 
 def _subtract(x, y):
@@ -34,9 +37,42 @@ def _update(op, out, at, order, values, step, count):
             x = out[place]
             more = True
             while more:
-                x = out.dtype.type(op(x, values[order[i] * step]))
+                x = out.dtype.type(op(x, values[i if order is None else order[i] * step]))
                 i += np.int32(1)
                 more = i < count and at[min(i, count - np.int32(1))] == place
+            out[place] = x
+
+
+@cuda.jit(cache=True, fma=False)
+def _update_chunks(op, out, at, order, values, step, firsts, rest, count):
+    """A thread goes through 16 sorted places, and does what is named there first. The run of equal places that it begins in may be part of
+    a longer one: what that run's values are together is left, with its place, for the next pass."""
+    thread = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    i = thread * np.int32(_CHUNK)
+    if i < count:
+        stop = min(i + np.int32(_CHUNK), count)
+        place = at[i]
+        is_first = True
+        firsts[thread] = place
+        x = out.dtype.type(values[i if order is None else order[i] * step])
+        i += np.int32(1)
+        while i < stop:
+            value = out.dtype.type(values[i if order is None else order[i] * step])
+            other = at[i]
+            if other == place:
+                x = out.dtype.type(op(x, value))
+            else:
+                if is_first:
+                    rest[thread] = x
+                else:
+                    out[place] = x
+                is_first = False
+                place = other
+                x = out.dtype.type(op(out[place], value))
+            i += np.int32(1)
+        if is_first:
+            rest[thread] = x
+        else:
             out[place] = x
 
 
@@ -46,8 +82,11 @@ def has_update(name: str, dtype: np.dtype) -> bool:
 
 
 def updated(name: str, x: ndarray, key: Any, values: ndarray) -> None:
-    """NumPy's `ufunc.at`: the elements that a subscript selects are combined with values of their dtype. Sorting says which are the same,
-    so that the bits are NumPy's: an element that is named very often is the work of one thread."""
+    """NumPy's `ufunc.at`: the elements that a subscript selects are combined with values of their dtype. Sorting says which are the same.
+
+    Integers, and extremes, are combined in groups, whatever an element is named. Of floats sums and products are rounded in NumPy's order,
+    so that the bits are NumPy's: an element that is named very often is the work of one thread.
+    """
     places = places_of(x, indexing._entries(x, key))
     try:
         spread = _broadcast(moved_to(values, x), places.shape)
@@ -60,8 +99,22 @@ def updated(name: str, x: ndarray, key: Any, values: ndarray) -> None:
     order = order_by_digits(at, x.size)
     whole = in_c_order(x) and x._writeable
     target = row(x) if whole else _reshape(_cast(x, x.dtype, True), (x.size,))
-    op = _subtract if name == "subtract" else operation(name, x.dtype)
-    blocks, step = -(-at.size // _THREADS), np.int32(values.size > 1)
-    _update[blocks, _THREADS](op, target, taken(at, order), order, moved_to(values, x), step, np.int32(at.size))
+    values, step = moved_to(values, x), np.int32(values.size > 1)
+    _combined(name, target, taken(at, order), order, values, step)
     if not whole:
         _assign(x, _reshape(target, x.shape))
+
+
+def _combined(name: str, target: ndarray, at: ndarray, order: ndarray | None, values: ndarray, step: np.int32) -> None:
+    """The updates of sorted places."""
+    dtype, count = target.dtype, at.size
+    if name == "subtract" and dtype.kind in "iu":
+        # What is taken away may be added up before.
+        name, values = "add", u("negative", values)
+    op = _subtract if name == "subtract" else operation(name, dtype)
+    while count > _FEW and may_group(name, dtype):
+        threads = -(-count // _CHUNK)
+        firsts, rest = _full((threads,), 0, INDEX, target.device), _full((threads,), 0, dtype, target.device)
+        _update_chunks[-(-threads // _THREADS), _THREADS](op, target, at, order, values, step, firsts, rest, np.int32(count))
+        at, order, values, count = firsts, None, rest, threads
+    _update[-(-count // _THREADS), _THREADS](op, target, at, order, values, step, np.int32(count))

@@ -1,7 +1,7 @@
 //! Products and factorizations of matrices in column-major order, as BLAS and LAPACK define them.
 
 use super::memory::Matrix;
-use super::number::{Number, ONE, ZERO};
+use super::number::{Number, ONE, ZERO, norm};
 
 /// What is done to an operand: nothing, transposing, or transposing and conjugating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,17 +150,17 @@ pub fn qr(a: &mut Matrix) -> Vec<Number> {
     let mut scales = Vec::new();
     for step in 0..m.min(n) {
         let alpha = a.get(step, step);
-        let below: f64 = (step + 1..m).map(|row| a.get(row, step).square()).sum();
+        let below = norm((step + 1..m).map(|row| a.get(row, step)));
         if below == 0.0 && alpha.im == 0.0 {
             scales.push(ZERO);
             continue;
         }
-        let beta = -(alpha.square() + below).sqrt().copysign(alpha.re);
+        let beta = -alpha.abs().hypot(below).copysign(alpha.re);
         let tau = Number::new((beta - alpha.re) / beta, -alpha.im / beta);
-        let scale = ONE.over(alpha - Number::new(beta, 0.0));
+        let divisor = alpha - Number::new(beta, 0.0);
         a.set(step, step, Number::new(beta, 0.0));
         for row in step + 1..m {
-            a.set(row, step, a.get(row, step) * scale);
+            a.set(row, step, a.get(row, step).over(divisor));
         }
         reflect(a, step, step, tau.conj(), step + 1, n);
         scales.push(tau);

@@ -40,13 +40,50 @@ impl Number {
         if by.im == 0.0 {
             return Number::new(self.re / by.re, self.im / by.re);
         }
-        let size = by.abs();
-        (self * by.conj()).times(1.0 / size).times(1.0 / size)
+        // Both near 1, whose products stay in the range.
+        let (up, down) = (exponent([self]), exponent([by]));
+        let (x, y) = (self.shifted(-up), by.shifted(-down));
+        let (found, square) = (x * y.conj(), y.square());
+        Number::new(found.re / square, found.im / square).shifted(up - down)
+    }
+
+    /// Times a power of two.
+    pub fn shifted(self, power: i32) -> Number {
+        Number::new(shifted(self.re, power), shifted(self.im, power))
     }
 
     pub fn is_nan(self) -> bool {
         self.re.is_nan() || self.im.is_nan()
     }
+}
+
+/// Times a power of two, which need not be a number itself.
+pub fn shifted(x: f64, power: i32) -> f64 {
+    let half = power / 2;
+    let (first, second) = (2.0_f64.powi(half / 2), 2.0_f64.powi(half - half / 2));
+    let (third, fourth) = (2.0_f64.powi((power - half) / 2), 2.0_f64.powi(power - half - (power - half) / 2));
+    x * first * second * third * fourth
+}
+
+/// The power of two next to the largest part of numbers; 0 where there is none, or one that is not finite.
+pub fn exponent(numbers: impl IntoIterator<Item = Number>) -> i32 {
+    let largest = numbers.into_iter().fold(0.0_f64, |most, x| most.max(x.re.abs()).max(x.im.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return 0;
+    }
+    // Numbers below the normal ones are made such.
+    let (largest, less) = if largest < f64::MIN_POSITIVE {
+        (largest * 2.0_f64.powi(64), 64)
+    } else {
+        (largest, 0)
+    };
+    (largest.to_bits() >> 52) as i32 - 1023 - less
+}
+
+/// The root of the sum of the squares of their sizes, none of which need be in the range.
+pub fn norm(numbers: impl Iterator<Item = Number> + Clone) -> f64 {
+    let power = exponent(numbers.clone());
+    shifted(numbers.map(|x| x.shifted(-power).square()).sum::<f64>().sqrt(), power)
 }
 
 impl Add for Number {

@@ -1,7 +1,7 @@
 //! Eigenvalues and singular values by Jacobi's rotations.
 
 use super::memory::Matrix;
-use super::number::{Number, ONE, ZERO};
+use super::number::{Number, ONE, ZERO, exponent, norm, shifted};
 
 const SWEEPS: usize = 60;
 
@@ -11,7 +11,7 @@ fn rotation(first: f64, second: f64, between: Number) -> (f64, f64, Number) {
     let theta = (second - first) / (2.0 * size);
     let tangent = 1.0_f64.copysign(theta) / (theta.abs() + theta.hypot(1.0));
     let cosine = 1.0 / tangent.hypot(1.0);
-    (cosine, tangent * cosine, between.times(1.0 / size))
+    (cosine, tangent * cosine, Number::new(between.re / size, between.im / size))
 }
 
 /// Rotates two columns.
@@ -21,6 +21,13 @@ fn turn(a: &mut Matrix, p: usize, q: usize, (cosine, sine, phase): (f64, f64, Nu
         a.set(row, p, x.times(cosine) - y.times(sine));
         a.set(row, q, x.times(sine) + y.times(cosine));
     }
+}
+
+/// Makes the largest number about 1, and gives the power of two that it was about: squares then stay in the range.
+fn shifted_to_one(a: &mut Matrix) -> i32 {
+    let power = exponent(a.numbers.iter().copied());
+    a.numbers.iter_mut().for_each(|x| *x = x.shifted(-power));
+    power
 }
 
 fn identity(n: usize) -> Matrix {
@@ -51,8 +58,9 @@ pub fn eigh(a: &Matrix, lower: bool) -> Option<(Vec<f64>, Matrix)> {
             full.set(column, row, entry.conj());
         }
     }
+    let power = shifted_to_one(&mut full);
     let mut vectors = identity(n);
-    let norm = full.numbers.iter().map(|x| x.square()).sum::<f64>().sqrt();
+    let norm = norm(full.numbers.iter().copied());
     for _ in 0..SWEEPS {
         let mut still = true;
         for p in 0..n {
@@ -75,7 +83,7 @@ pub fn eigh(a: &Matrix, lower: bool) -> Option<(Vec<f64>, Matrix)> {
         if still {
             let mut order: Vec<usize> = (0..n).collect();
             order.sort_by(|&x, &y| full.get(x, x).re.total_cmp(&full.get(y, y).re));
-            let values = order.iter().map(|&at| full.get(at, at).re).collect();
+            let values = order.iter().map(|&at| shifted(full.get(at, at).re, power)).collect();
             return Some((values, ordered(&vectors, &order)));
         }
     }
@@ -96,6 +104,7 @@ fn turn_rows(a: &mut Matrix, p: usize, q: usize, (cosine, sine, phase): (f64, f6
 pub fn svd(a: &Matrix) -> Option<(Matrix, Vec<f64>, Matrix)> {
     let (m, n) = (a.rows, a.columns);
     let (mut left, mut right) = (a.clone(), identity(n));
+    let power = shifted_to_one(&mut left);
     for _ in 0..SWEEPS {
         let mut still = true;
         for p in 0..n {
@@ -106,7 +115,7 @@ pub fn svd(a: &Matrix) -> Option<(Matrix, Vec<f64>, Matrix)> {
                 if dot.is_nan() || first.is_nan() || second.is_nan() {
                     return None;
                 }
-                if dot.abs() <= f64::EPSILON * m as f64 * (first * second).sqrt() {
+                if dot.abs() <= f64::EPSILON * m as f64 * first.sqrt() * second.sqrt() {
                     continue;
                 }
                 still = false;
@@ -116,13 +125,12 @@ pub fn svd(a: &Matrix) -> Option<(Matrix, Vec<f64>, Matrix)> {
             }
         }
         if still {
-            let sizes: Vec<f64> = (0..n)
-                .map(|at| (0..m).map(|row| left.get(row, at).square()).sum::<f64>().sqrt())
-                .collect();
+            let sizes: Vec<f64> = (0..n).map(|at| norm((0..m).map(|row| left.get(row, at)))).collect();
             let mut order: Vec<usize> = (0..n).collect();
             order.sort_by(|&x, &y| sizes[y].total_cmp(&sizes[x]));
             let values: Vec<f64> = order.iter().map(|&at| sizes[at]).collect();
-            return Some((completed(&ordered(&left, &order), &values), values, ordered(&right, &order)));
+            let whole = values.iter().map(|&x| shifted(x, power)).collect();
+            return Some((completed(&ordered(&left, &order), &values), whole, ordered(&right, &order)));
         }
     }
     None
@@ -172,5 +180,40 @@ fn found_or(a: &Matrix, sizes: &[f64], found: &Matrix, done: usize, column: usiz
         found.get(row, column)
     } else {
         a.get(row, column).times(1.0 / sizes[column])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::libraries::dense::qr;
+
+    /// Numbers whose squares leave the range, on both sides.
+    #[test]
+    fn sizes_are_found_where_squares_leave_the_range() {
+        let near = |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-14, "{found:e} {wanted:e}");
+        let real = |x: f64| Number::new(x, 0.0);
+        for scale in [1.0, 1e200, 1e-200, 1e300, 1e-300] {
+            near(norm([real(3.0 * scale), Number::new(0.0, 4.0 * scale)].into_iter()), 5.0 * scale);
+            let over = Number::new(1.0 * scale, 2.0 * scale).over(Number::new(3.0 * scale, 4.0 * scale));
+            near(over.re, 0.44);
+            near(over.im, 0.08);
+            let matrix = |entries: [f64; 4]| {
+                let mut made = Matrix::zeros(2, 2);
+                (0..4).for_each(|at| made.set(at % 2, at / 2, real(entries[at] * scale)));
+                made
+            };
+            let mut a = matrix([3.0, 4.0, 1.0, 2.0]);
+            qr(&mut a);
+            near(a.get(0, 0).re, -5.0 * scale);
+            near(a.get(0, 1).re, -2.2 * scale);
+            let (values, _) = eigh(&matrix([2.0, 1.0, 1.0, 2.0]), true).expect("the rotations end");
+            near(values[0], scale);
+            near(values[1], 3.0 * scale);
+            let (left, sizes, _) = svd(&matrix([3.0, 4.0, -4.0, 3.0])).expect("the rotations end");
+            near(sizes[0], 5.0 * scale);
+            near(sizes[1], 5.0 * scale);
+            near(norm((0..2).map(|row| left.get(row, 0))), 1.0);
+        }
     }
 }

@@ -283,8 +283,9 @@ class Parser:
             if name.kind != "name":
                 self.refuse(name, "a name is expected")
             length, value = None, None
+            counted = self.peek(1).text == "]"
             if self.has("["):
-                length = self.expression()
+                length = None if counted else self.expression()
                 self.take("]")
                 if self.peek().text == "[":
                     self.refuse(self.peek(), "local arrays have one axis here")
@@ -293,6 +294,11 @@ class Parser:
             elif self.has("("):
                 value = self.expression()
                 self.take(")")
+            if counted:
+                if not isinstance(value, list) or not value:
+                    self.refuse(name, "an array without a length has values in braces")
+                assert isinstance(value, list)
+                length = Node("number", name.place, (str(len(value)),))
             declared.append((name, length, value))
             if not self.has(","):
                 return Node("declare", place, (kind, constant, declared))

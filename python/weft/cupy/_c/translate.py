@@ -32,6 +32,7 @@ class Variable:
     constant: bool = False
     # Elements of an array: of a raw argument, or of a local one.
     is_array: bool = False
+    is_raw: bool = False
     shape: str = ""
     used: bool = False
     written: bool = False
@@ -70,8 +71,16 @@ class Scope:
         return None
 
 
+Extent = tuple[str, str, int]
+"""What a body asks of a shape: "length" or "step" (how many elements lie behind), of a raw argument or of all elements, and the axis."""
+ALL_ELEMENTS = "_ind"
+
+
 class Writer:
-    """Writes the statements of one function. `kinds` says what placeholders stand for, `leave` how a whole body is left early."""
+    """Writes the statements of one function. `kinds` says what placeholders stand for, `leave` how a whole body is left early.
+
+    `extents` gathers what is asked of shapes, and the names under which it is there; `ranks` how many axes arrays must have.
+    """
 
     def __init__(
         self,
@@ -83,6 +92,7 @@ class Writer:
         leave: Sequence[str] = (),
         result: str | None = None,
         members: dict[str, Value] | None = None,
+        has_axes: bool = False,
     ) -> None:
         self.text = text
         self.kinds = kinds
@@ -91,6 +101,9 @@ class Writer:
         self.leave = list(leave)
         self.result = result
         self.members = members or {}
+        self.has_axes = has_axes
+        self.extents: dict[Extent, str] = {}
+        self.ranks: dict[str, int] = {}
         self.loops: list[Loop] = []
         self.count = 0
         self.uses_local_arrays = False
@@ -380,9 +393,53 @@ class Writer:
             self.refuse(node, "a number is made of one value")
         return (self._as(arguments[0], kind) if arguments else zero(kind)), kind
 
-    def _value_of_index(self, node: Node, *_parts: Any) -> Value:
+    def _value_of_index(self, node: Node, *parts: Any) -> Value:
+        array, index = parts
+        if array.kind == "member" and array.parts[0].kind == "name" and array.parts[2] == []:
+            found = self._of_shape(array.parts[0].parts[0], array.parts[1], index)
+            if found is not None:
+                return found
         variable, index = self._element(node)
         return f"{variable.text}[{index}]", variable.kind
+
+    def _of_shape(self, name: str, member: str, index: Node) -> Value | None:
+        """`x.shape()[0]` of a raw argument, and `_ind.get()[0]`: the index of the body's element along an axis."""
+        variable = self.scope.find(name)
+        is_index = name == ALL_ELEMENTS and member == "get" and "_ind.size" in self.members
+        if is_index and not self.has_axes:
+            why = "`_ind.get()` is taken in an ElementwiseKernel with reduce_dims=False: else CuPy joins axes, as arrays lie"
+            return self.refuse(index, why)
+        if not is_index and not (variable is not None and variable.is_raw and member == "shape"):
+            return None
+        counted = number(index.parts[0]) if index.kind == "number" else None
+        if counted is None or not is_integer(counted[1]):
+            return self.refuse(index, "the number of an axis is an integer that is written out")
+        axis = int(counted[0].split("(")[1][:-1])
+        length = self._extent("length", name, axis)
+        if not is_index:
+            assert variable is not None
+            variable.used = True
+            return length, "int64"
+        place = self.scope.find("i")
+        assert place is not None
+        place.used = True
+        return f"({place.text} // {self._extent('step', name, axis)} % {length})", "int64"
+
+    def _extent(self, what: str, name: str, axis: int) -> str:
+        return self.extents.setdefault((what, name, axis), f"{what}{axis}_{name}")
+
+    def _place(self, variable: Variable, name: str, index: Node) -> str | None:
+        """Where an element of a raw argument lies in C's order, of which a local array of integers has the index along each axis."""
+        indices = self.scope.find(index.parts[0]) if index.kind == "name" else None
+        if indices is None or not indices.is_array or indices.is_raw or not variable.is_raw or not is_integer(indices.kind):
+            return None
+        axes = int(indices.shape.split("(")[1][:-1])
+        if self.ranks.setdefault(name, axes) != axes:
+            self.refuse(index, f"{name!r} has {self.ranks[name]} axes, as another index of it says, and not {axes}")
+        text = cast(f"{indices.text}[0]", indices.kind, "int64")
+        for axis in range(1, axes):
+            text = f"({text} * {self._extent('length', name, axis)} + {cast(f'{indices.text}[{axis}]', indices.kind, 'int64')})"
+        return text
 
     def _element(self, node: Node) -> tuple[Variable, str]:
         """The array and the Python text of the index of an element."""
@@ -391,9 +448,12 @@ class Writer:
         if variable is None or not variable.is_array:
             self.refuse(node, "only raw arguments and local arrays have elements")
         assert variable is not None
+        place = self._place(variable, array.parts[0], index)
+        if place is not None:
+            return variable, place
         text, kind = self.value(index)
         if not is_integer(kind):
-            self.refuse(index, "an index is an integer: raw arguments are one row, and indices of several axes are not taken")
+            self.refuse(index, "an index is an integer, or a local array of integers, one for each axis of a raw argument")
         return variable, cast(text, kind, "int64")
 
     def _value_of_member(self, node: Node, of: Node, name: str, arguments: list[Node] | None) -> Value:

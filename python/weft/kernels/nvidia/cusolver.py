@@ -20,6 +20,7 @@ from weft._weft import Device, _broadcast, _cast, _from_numpy, _reshape, _to_num
 from weft.arrays._common import broadcast_shape, real_dtype, select, u
 from weft.arrays._compiled import on_hosts
 from weft.arrays.shapes import matrix_transpose
+from weft.errors import LibraryError
 from weft.kernels.launching import launched
 from weft.linalg._routines import LinAlgError
 
@@ -103,10 +104,27 @@ def _by_rows(columns: ndarray) -> ndarray:
     return dense(matrix_transpose(columns))
 
 
-def _refuse_where(flags: ndarray, words: str) -> None:
-    """LinAlgError if a matrix of a stack has a flag. This waits for the device."""
-    if _to_numpy(flags).any():
+def _refuse_where(info: ndarray, words: str) -> None:
+    """LinAlgError if the library says of a matrix of a stack that it could not do it. This waits for the device.
+
+    What is below zero is no matter of the matrix: that is the number of an argument that the library does not take.
+    """
+    found = _to_numpy(info)
+    if (found < 0).any():
+        raise LibraryError(f"argument {-int(found.min())} of a routine of cuSOLVER or cuBLAS is not valid")
+    if found.any():
         raise LinAlgError(words)
+
+
+def _valid(made: ndarray, info: ndarray) -> ndarray:
+    """What the library made for each matrix of a stack; NaN where it did not take an argument, which nobody waits for."""
+    wrong = _reshape(u("less", info, np.int32(0)), (info.size, *(1,) * (made.ndim - 1)))
+    return select(wrong, made.dtype.type(np.nan), made)
+
+
+def _earlier(info: ndarray, other: ndarray) -> ndarray:
+    """What one call says of each matrix, but where another one did not take an argument."""
+    return select(u("less", other, np.int32(0)), other, info)
 
 
 def _refuse_unless_finite(a: ndarray, words: str) -> None:
@@ -143,7 +161,8 @@ def _cholesky(a: ndarray, *, lower: bool) -> tuple[ndarray]:
     # A NaN is no pivot that is too small, which is what the library looks for.
     diagonal = weft.real(weft.diagonal(factor, axis1=-2, axis2=-1))
     sound = u("greater", diagonal, diagonal.dtype.type(0)).all(axis=-1)
-    _refuse_where(u("logical_or", u("not_equal", info, np.int32(0)), u("logical_not", sound)), "Matrix is not positive definite")
+    unsound = u("logical_and", u("equal", info, np.int32(0)), u("logical_not", sound))
+    _refuse_where(select(unsound, np.int32(1), info), "Matrix is not positive definite")
     kept = weft.tril(factor) if lower else weft.triu(factor)
     return (_reshape(kept, a.shape),)
 
@@ -193,6 +212,8 @@ class _Lu:
                 name = f"cublas{LETTERS[self.dtype.name]}getrsBatched"
                 args = (_PLAIN, n, columns, lists[0].address, n, pivots.address, lists[1].address, n, ctypes.byref(wrong), self.count)
                 cublas.check(getattr(finding.library("cublas"), name)(cublas.handle(device), *args), name)
+                if wrong.value < 0:
+                    raise LibraryError(f"{name}: argument {-wrong.value} is not valid")
                 return
             for i in range(self.count):
                 place = (matrix, factors.address + i * self._bytes(n), n, pivots.address + 8 * n * i)
@@ -200,7 +221,7 @@ class _Lu:
                 _call_generic(device, "cusolverDnXgetrs", _PLAIN, n, columns, *place, *side)
 
         written(device, [sides, flags], call)
-        _refuse_where(u("not_equal", self.info, np.int32(0)), "Singular matrix")
+        _refuse_where(_earlier(self.info, flags), "Singular matrix")
         return _by_rows(sides)
 
 
@@ -229,9 +250,10 @@ def _slogdet(a: ndarray) -> tuple[ndarray, ndarray]:
     order = select(u("equal", found.pivots, in_place), one, -one)
     sign = u("multiply", signs.prod(axis=-1), order.prod(axis=-1))
     logarithm = u("log", sizes).sum(axis=-1)
-    singular = u("not_equal", found.info, np.int32(0))
+    singular = u("greater", found.info, np.int32(0))
     sign = select(singular, a.dtype.type(0), sign)
     logarithm = select(singular, -logarithm.dtype.type(np.inf), logarithm)
+    sign, logarithm = _valid(sign, found.info), _valid(logarithm, found.info)
     return _reshape(sign, a.shape[:-2]), _reshape(logarithm, a.shape[:-2])
 
 
@@ -254,7 +276,7 @@ def _reflections(a: ndarray) -> tuple[ndarray, ndarray]:
             _call_generic(device, "cusolverDnXgeqrf", m, n, *place, *room.arguments(), flags + 4 * i)
 
     written(device, [found, scales, info], call)
-    return found, scales
+    return _valid(found, info), _valid(scales, info)
 
 
 def _columns(found: ndarray, scales: ndarray, width: int) -> ndarray:
@@ -279,7 +301,7 @@ def _columns(found: ndarray, scales: ndarray, width: int) -> ndarray:
             _call(device, name, m, width, k, *place, work.address, size.value, flags + 4 * i)
 
     written(device, [rows, info], call)
-    return rows
+    return _valid(rows, info)
 
 
 def _triangle(found: ndarray, rows: int) -> ndarray:
@@ -340,7 +362,7 @@ def _eigh(a: ndarray, *, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
             _call_generic(device, "cusolverDnXsyevd", job, triangle, n, *place, *room.arguments(), flags + 4 * i)
 
     written(device, [found, values, info], call)
-    _refuse_where(u("not_equal", info, np.int32(0)), words)
+    _refuse_where(info, words)
     values = _reshape(values, a.shape[:-1])
     if not vectors:
         return (values,)
@@ -361,7 +383,7 @@ def _svd(a: ndarray, *, job: str) -> tuple[ndarray, ...]:
         left, right = _small_svd(found, values, info, job)
     else:
         left, right = _large_svd(found, values, info, job)
-    _refuse_where(u("not_equal", info, np.int32(0)), words)
+    _refuse_where(info, words)
     values = _reshape(values, (*shape[:-2], n))
     if job == "N":
         return (values,)
