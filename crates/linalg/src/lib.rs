@@ -22,6 +22,7 @@ mod schur;
 mod scratch;
 mod signature;
 mod small;
+mod small_lu;
 mod small_svd;
 mod svd;
 mod triangular_vectors;

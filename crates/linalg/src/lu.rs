@@ -4,12 +4,13 @@
 
 use faer::linalg::lu::partial_pivoting::{factor, inverse, solve as solving};
 use faer::perm::PermRef;
-use faer::{Conj, Par};
+use faer::{ColRef, Conj, MatMut, MatRef, Par};
 
 use crate::element::{Element, Real};
 use crate::failure::Failure;
 use crate::operand::Item;
 use crate::scratch::{Scratch, indices, with_stack};
+use crate::small_lu::SmallLu;
 
 /// A matrix, its rows permuted, as the product of a unit lower triangle and an upper one, which share its memory.
 struct Factors<T> {
@@ -36,9 +37,8 @@ impl<T: Element> Factors<T> {
         })
     }
 
-    fn pivots(&self) -> impl Iterator<Item = T> {
-        let triangles = self.triangles.as_ref();
-        (0..triangles.nrows()).map(move |at| triangles[(at, at)])
+    fn pivots(&self) -> ColRef<'_, T> {
+        self.triangles.as_ref().diagonal().column_vector()
     }
 
     fn regular(self) -> Result<Self, Failure> {
@@ -46,13 +46,50 @@ impl<T: Element> Factors<T> {
     }
 
     fn is_singular(&self) -> bool {
-        self.pivots().any(Element::is_nought)
+        has_none(self.pivots())
     }
 
     fn permutation(&self) -> PermRef<'_, usize> {
         // SAFETY: the two were made by the decomposition, each the other's inverse.
         unsafe { PermRef::new_unchecked(&self.forward, &self.backward, self.forward.len()) }
     }
+}
+
+/// Whether a pivot is zero.
+fn has_none<T: Element>(pivots: ColRef<'_, T>) -> bool {
+    pivots.iter().any(|pivot| pivot.is_nought())
+}
+
+/// Rows of matrices that are eliminated without memory of their own, those of the fewest, too.
+const SMALL: usize = 16;
+const SMALLEST: usize = 4;
+
+fn solve_small<T: Element, const MOST: usize>(matrix: MatRef<'_, T>, sides: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<(), Failure> {
+    let factors = SmallLu::<T, MOST>::of(matrix);
+    if has_none(factors.pivots()) {
+        return Err(Failure::Singular);
+    }
+    for col in 0..sides.ncols() {
+        let found = factors.solve(|row| sides[(row, col)]);
+        for (row, x) in found.into_iter().enumerate().take(factors.n) {
+            out[(row, col)] = x;
+        }
+    }
+    Ok(())
+}
+
+fn inv_small<T: Element, const MOST: usize>(matrix: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<(), Failure> {
+    let factors = SmallLu::<T, MOST>::of(matrix);
+    if has_none(factors.pivots()) {
+        return Err(Failure::Singular);
+    }
+    for col in 0..factors.n {
+        let found = factors.solve(|row| if row == col { T::one_impl() } else { T::zero_impl() });
+        for (row, x) in found.into_iter().enumerate().take(factors.n) {
+            out[(row, col)] = x;
+        }
+    }
+    Ok(())
 }
 
 /// What times the matrix is the right-hand sides.
@@ -62,6 +99,12 @@ impl<T: Element> Factors<T> {
 pub unsafe fn solve<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, sides, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix::<T>(), items[2].matrix_mut::<T>()) };
+    if matrix.nrows() <= SMALLEST {
+        return solve_small::<T, SMALLEST>(matrix, sides, out);
+    }
+    if matrix.nrows() <= SMALL {
+        return solve_small::<T, SMALL>(matrix, sides, out);
+    }
     let factors = Factors::of(Scratch::copy_of(matrix)?, par)?.regular()?;
     let triangles = factors.triangles.as_ref();
     let mut found = Scratch::copy_of(sides)?;
@@ -81,6 +124,12 @@ pub unsafe fn solve<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Fail
 pub unsafe fn inv<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
+    if matrix.nrows() <= SMALLEST {
+        return inv_small::<T, SMALLEST>(matrix, out);
+    }
+    if matrix.nrows() <= SMALL {
+        return inv_small::<T, SMALL>(matrix, out);
+    }
     let factors = Factors::of(Scratch::copy_of(matrix)?, par)?.regular()?;
     let triangles = factors.triangles.as_ref();
     let mut found = Scratch::zeros(matrix.nrows(), matrix.nrows())?;
@@ -98,23 +147,23 @@ pub unsafe fn inv<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failur
 pub unsafe fn det<T: Element<Re: Real>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
-    let factors = Factors::of(Scratch::copy_of(matrix)?, par)?;
-    let one = T::one_impl();
-    let first = if factors.swaps % 2 == 1 { T::zero_impl().minus(one) } else { one };
-    // What comes behind a pivot of zero was divided by it.
-    if factors.is_singular() {
-        out[(0, 0)] = T::zero_impl();
-        return Ok(());
-    }
-    let mut found = factors.pivots().fold(first, T::times);
-    if !found.is_finite() || found.is_nought() {
-        // Parts of the product may overflow where the whole does not.
-        let (sign, logarithm) = in_parts(&factors);
-        if logarithm.is_finite() {
-            found = sign.times(T::of_real(Real::exp(logarithm)));
+    out[(0, 0)] = of_pivots(matrix, par, |pivots, is_odd| {
+        // What comes behind a pivot of zero was divided by it.
+        if has_none(pivots) {
+            return T::zero_impl();
         }
-    }
-    out[(0, 0)] = found;
+        let found = pivots
+            .iter()
+            .fold(one_or_minus_one(is_odd), |product: T, pivot| product.times(*pivot));
+        if !found.is_finite() || found.is_nought() {
+            // Parts of the product may overflow where the whole does not.
+            let (sign, logarithm) = in_parts(pivots, is_odd);
+            if logarithm.is_finite() {
+                return sign.times(T::of_real(Real::exp(logarithm)));
+            }
+        }
+        found
+    })?;
     Ok(())
 }
 
@@ -131,18 +180,33 @@ pub unsafe fn slogdet<T: Element<Re: Real>>(items: &[Item<'_>], par: Par) -> Res
             items[2].matrix_mut::<<T as Element>::Re>(),
         )
     };
-    let factors = Factors::of(Scratch::copy_of(matrix)?, par)?;
-    let (sign, logarithm) = in_parts(&factors);
-    signs[(0, 0)] = sign;
-    logarithms[(0, 0)] = logarithm;
+    (signs[(0, 0)], logarithms[(0, 0)]) = of_pivots(matrix, par, |pivots, is_odd| in_parts(pivots, is_odd))?;
     Ok(())
 }
 
-fn in_parts<T: Element<Re: Real>>(factors: &Factors<T>) -> (T, <T as Element>::Re) {
+/// What a function makes of the pivots, and of whether an odd number of rows were exchanged.
+fn of_pivots<T: Element, R>(matrix: MatRef<'_, T>, par: Par, make: impl Fn(ColRef<'_, T>, bool) -> R) -> Result<R, Failure> {
+    if matrix.nrows() <= SMALLEST {
+        let factors = SmallLu::<T, SMALLEST>::of(matrix);
+        return Ok(make(factors.pivots(), factors.is_odd));
+    }
+    if matrix.nrows() <= SMALL {
+        let factors = SmallLu::<T, SMALL>::of(matrix);
+        return Ok(make(factors.pivots(), factors.is_odd));
+    }
+    let factors = Factors::of(Scratch::copy_of(matrix)?, par)?;
+    Ok(make(factors.pivots(), factors.swaps % 2 == 1))
+}
+
+fn one_or_minus_one<T: Element>(is_odd: bool) -> T {
     let one = T::one_impl();
-    let mut sign = if factors.swaps % 2 == 1 { T::zero_impl().minus(one) } else { one };
+    if is_odd { T::zero_impl().minus(one) } else { one }
+}
+
+fn in_parts<T: Element<Re: Real>>(pivots: ColRef<'_, T>, is_odd: bool) -> (T, <T as Element>::Re) {
+    let mut sign: T = one_or_minus_one(is_odd);
     let mut logarithm = <<T as Element>::Re as Real>::ZERO;
-    for pivot in factors.pivots() {
+    for pivot in pivots.iter() {
         if pivot.is_nought() {
             return (T::zero_impl(), <<T as Element>::Re as Real>::MINUS_INFINITY);
         }

@@ -39,8 +39,12 @@ impl Operand {
         let mut offset = 0_isize;
         let mut rest = place;
         for (back, &length) in shape.iter().rev().enumerate() {
-            let index = rest % length as u64;
-            rest /= length as u64;
+            // Nothing is left over along the first axis.
+            let is_first = back + 1 == shape.len();
+            let index = if is_first { rest } else { rest % length as u64 };
+            if !is_first {
+                rest /= length as u64;
+            }
             if let Some(axis) = front.checked_sub(back + 1)
                 && self.shape[axis] != 1
             {

@@ -153,7 +153,7 @@ pub unsafe fn both<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result
         return Ok(());
     }
     for at in 0..triangle.nrows().min(triangle.ncols()) {
-        let turn = turn_of(triangle[(at, at)]);
+        let turn = turn_of(triangle[(at, at)], at + 1 == matrix.nrows());
         turn_row(triangle.rb_mut(), at, turn);
         for row in 0..columns.nrows() {
             columns[(row, at)] = columns[(row, at)].times(turn.conjugate());
@@ -175,7 +175,7 @@ pub unsafe fn triangle<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Re
         return Ok(());
     }
     for at in 0..out.nrows().min(out.ncols()) {
-        let turn = turn_of(out[(at, at)]);
+        let turn = turn_of(out[(at, at)], at + 1 == matrix.nrows());
         turn_row(out.rb_mut(), at, turn);
     }
     Ok(())
@@ -198,17 +198,17 @@ fn spread_nan<T: Element>(mut triangle: MatMut<'_, T>, first: usize) {
     }
 }
 
-/// What makes a diagonal element real, as all of LAPACK's are.
-fn turn_of<T: Element>(diagonal: T) -> T {
+/// What makes a diagonal element real, as all of LAPACK's are. The one in the last row was not reflected yet, which changes a sign.
+fn turn_of<T: Element>(diagonal: T, is_in_last_row: bool) -> T {
     let (re, im) = diagonal.parts();
     if im.is_nought() {
         return T::one_impl();
     }
     let size = T::of_real(diagonal.size());
-    let towards = if T::of_real(re).is_negative() {
-        T::zero_impl().minus(size)
-    } else {
+    let towards = if T::of_real(re).is_negative() == is_in_last_row {
         size
+    } else {
+        T::zero_impl().minus(size)
     };
     diagonal.conjugate().over(towards)
 }

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _permute, _reshape, linalg, ndarray
+from weft._weft import _cast, _fold, _full, _linalg_here, _permute, _reshape, _to_numpy, linalg, ndarray
+from weft.errors import CaptureError
 from weft.kernels import nvidia
 from weft.kernels.launching import on_a_device
 
@@ -115,7 +116,10 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
         # The rows of all matrices are those of one.
         found = _native(_reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         return _reshape(found, (*a.shape[:-1], b.shape[-1]))
-    return _compiled.on_hosts(_product, a, b)
+    try:
+        return _linalg_here("matmul", _to_numpy(a), _to_numpy(b))
+    except CaptureError:
+        return _compiled.on_hosts(_product, a, b)
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
