@@ -468,10 +468,17 @@ def beta(a, b, size=None):
 
 
 def _beta(source, a, b):
-    y = _gamma(source, a, 1.0)
-    if y == 0.0:
-        return 0.0
-    return y / (y + _gamma(source, b, 1.0))
+    # In a loop, so that there is one copy of what draws them, and that no call.
+    shape = a
+    first = 0.0
+    last = 0.0
+    for turn in range(2):
+        first = last
+        last = _gamma(source, shape, 1.0)
+        shape = b
+        if (turn == 0) & (last == 0.0):
+            return 0.0
+    return first / (first + last)
 
 
 def chisquare(df, size=None):
