@@ -114,6 +114,24 @@ def test_gives_what_random_state_gives(call: str) -> None:
     assert list(njit(drawn(call, 41))(11)) == [*every[41:], theirs.random_sample()]
 
 
+@pytest.mark.parametrize("before", (0, 1, 622, 623, 624, 625))
+def test_floats_across_the_end_of_the_words(before: int) -> None:
+    """A float takes two words, the second of which may be the first of the next 624."""
+
+    @njit
+    def floats(before: int, found: Any) -> None:
+        random.seed(3)
+        for _ in range(before):
+            random.getrandbits(32)
+        for i in range(len(found)):
+            found[i] = random.random()
+
+    found, theirs = np.empty(700), as_python(3)
+    floats(before, found)
+    theirs.getrandbits(32 * before)
+    assert found.tolist() == [theirs.random() for _ in found]
+
+
 def test_shuffles_in_place() -> None:
     @njit
     def shuffled(x: Any) -> float:
