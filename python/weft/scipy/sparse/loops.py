@@ -15,35 +15,33 @@ from weft._decorators import njit
 from weft._weft import ndarray
 
 ROWS = 1024
-"""Rows that one thread takes at a time: one after the other, since as lanes of a vector they would gather every element."""
+"""Rows that one thread takes at a time, one after the other: as lanes of a vector they would gather every element."""
 
 
 @njit(parallel=True)
 def times_vector(indptr, indices, data, x, like):
-    """The product of rows and a vector; `like` is a zero of the result's dtype."""
+    """The product of rows and a vector; `like` is of the result's dtype."""
     rows = indptr.size - 1
     found = np.empty(rows, like.dtype)
     for block in prange((rows + ROWS - 1) // ROWS):
         first = block * ROWS
-        last = min(first + ROWS, rows)
-        found[first:last] = some_times_vector(indptr, indices, data, x, like, first, last - first)
+        some_times_vector(indptr, indices, data, x, first, min(first + ROWS, rows), found)
     return found
 
 
 @njit
-def some_times_vector(indptr, indices, data, x, like, first, count):
-    """The product of so many rows from one on and a vector. Places that are unsigned are known not to count from the end."""
-    found = np.empty(count, like.dtype)
-    zero = like[0]
+def some_times_vector(indptr, indices, data, x, first, last, found):
+    """The product of some rows and a vector. Places that are unsigned are known not to count from the end."""
+    # What makes an array, were it of one element, is no lane of a vector.
+    zero = np.zeros(1, found.dtype)[0]
     at = np.uint64(indptr[first])
-    for row in range(count):
+    for row in range(first, last):
         total = zero
-        end = np.uint64(indptr[first + row + 1])
+        end = np.uint64(indptr[row + 1])
         while at < end:
             total += data[at] * x[np.uint64(indices[at])]
             at += np.uint64(1)
         found[row] = total
-    return found
 
 
 @njit(parallel=True)
@@ -53,25 +51,25 @@ def times_matrix(indptr, indices, data, x, like):
     found = np.empty((rows, x.shape[1]), like.dtype)
     for block in prange((rows + ROWS - 1) // ROWS):
         first = block * ROWS
-        last = min(first + ROWS, rows)
-        found[first:last] = some_times_matrix(indptr, indices, data, x, like, first, last - first)
+        some_times_matrix(indptr, indices, data, x, first, min(first + ROWS, rows), found)
     return found
 
 
 @njit
-def some_times_matrix(indptr, indices, data, x, like, first, count):
-    """The product of so many rows from one on and a matrix."""
-    found = np.zeros((count, x.shape[1]), like.dtype)
+def some_times_matrix(indptr, indices, data, x, first, last, found):
+    """The product of some rows and a matrix."""
+    zero = np.zeros(1, found.dtype)[0]
     at = np.uint64(indptr[first])
-    for row in range(count):
-        end = np.uint64(indptr[first + row + 1])
+    for row in range(first, last):
+        for column in range(x.shape[1]):
+            found[row, column] = zero
+        end = np.uint64(indptr[row + 1])
         while at < end:
             weight = data[at]
             source = np.uint64(indices[at])
             for column in range(x.shape[1]):
                 found[row, column] += weight * x[source, column]
             at += np.uint64(1)
-    return found
 
 
 @cuda.jit(fma=False)
