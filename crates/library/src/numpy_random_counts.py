@@ -304,7 +304,7 @@ def hypergeometric(ngood, nbad, nsample, size=None):
     >>> np.random.hypergeometric(30, 20, 10, 3)
     array([9, 6, 9])
     """
-    good, bad, taken = _whole(ngood), _whole(nbad), _whole(nsample)
+    good, bad, taken = _items(ngood), _items(nbad), _items(nsample)
     if good < 0:
         raise ValueError("ngood < 0")
     if bad < 0:
@@ -314,6 +314,16 @@ def hypergeometric(ngood, nbad, nsample, size=None):
     if good + bad < taken:
         raise ValueError("ngood + nbad < nsample")
     return _counts(size, _hypergeometric, _source(), good, bad, taken)
+
+
+def _items(x):
+    """How many there are: a whole number, of any type."""
+    if not isinstance(x, (float, np.floating)):
+        return _whole(x)
+    number = np.float64(x)
+    if not (number == np.floor(number)) & (abs(number) < 9223372036854775808.0):
+        raise ValueError("hypergeometric takes whole numbers of items")
+    return np.int64(number)
 
 
 def _hypergeometric(source, good, bad, taken):
