@@ -25,7 +25,7 @@ help:
 	@echo "make array-api-tests  run the Array API standard's own tests on Weft (make array-api-tests-setup gets them)"
 	@echo "make numpy-tests  run all of NumPy's own tests of arrays with Weft behind its name, against the list of those that pass"
 	@echo "make foreign-ptx  run what NVIDIA's compilers make of CUDA C and LLVM IR on the driver's double (make foreign-ptx-setup gets them)"
-	@echo "make numba-table  compare the types and values that weft.numba is tested with to those of the Numba in .venv-peers"
+	@echo "make numba-table  compare the types, values and random numbers that Weft is tested with to those of the Numba in .venv-peers"
 	@echo "make lint    formatting and lints"
 	@echo "make wheel   build the release wheel into dist/"
 
@@ -124,9 +124,10 @@ foreign-ptx: build
 	@$(PYTHON) tests/foreign/run.py $(NAMES)
 	@[ -n "$(NAMES)" ] || $(PYTHON) tests/foreign/forms.py
 
-# Needs an environment with Numba. WRITE=--write writes the table anew.
+# Needs an environment with Numba. WRITE=--write writes the tables anew.
 numba-table:
 	@$(or $(NUMBA_PYTHON),.venv-peers/bin/python) tests/numba_dialect/measure.py $(WRITE)
+	@$(or $(NUMBA_PYTHON),.venv-peers/bin/python) tests/library/numba_draws.py $(WRITE)
 
 clean:
 	rm -rf target dist $(VENV)

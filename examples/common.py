@@ -24,21 +24,30 @@ PATIENCE = 0.4
 """Seconds that the calls after the first may take together."""
 
 
-def arguments(about: str | None, picture: str, argv: Sequence[str] | None, **options: tuple[int | str, str]) -> argparse.Namespace:
-    """What the command line says: `--device`, `--out`, and each of `options`, which have a default and a word on what they are."""
+Option = tuple[int | str, str] | tuple[int, str, int]
+"""A default, a word on what it is, and of a whole number the least, if that is not 1."""
+
+
+def arguments(about: str | None, picture: str, argv: Sequence[str] | None, **options: Option) -> argparse.Namespace:
+    """What the command line says: `--device`, `--out`, and each of `options`."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, vulkan, or another that `weft info` lists (cpu if nothing is said)")
-    for name, (default, what) in options.items():
-        kind, metavar = (_count, "N") if isinstance(default, int) else (str, name.upper())
+    for name, (default, what, *least) in options.items():
+        kind, metavar = (_from(*least or [1]), "N") if isinstance(default, int) else (str, name.upper())
         parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=f"{what} ({default} if nothing is said)")
     parser.add_argument("--out", type=Path, default=Path(picture), metavar="PICTURE", help=f"where the picture goes ({picture})")
     return parser.parse_args(argv)
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not above 0")
+def _from(least: int) -> Callable[[str], int]:
+    """Reads a whole number that is that large at least."""
+
+    def number(text: str) -> int:
+        found = int(text)
+        if found < least:
+            raise argparse.ArgumentTypeError(f"{found} is not above {least - 1}")
+        return found
+
     return number
 
 

@@ -58,8 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         __doc__,
         "dask_terrain.png",
         argv,
-        side=(1200, "points a side"),
-        chunk=(600, "points a side of a chunk, more than the margin"),
+        side=(1200, "points a side", MARGIN + 1),
+        chunk=(600, "points a side of a chunk, more than the margin", MARGIN + 1),
         scheduler=("none", "the address of a cluster's scheduler"),
     )
     with ExitStack() as stack:

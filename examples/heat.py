@@ -52,7 +52,7 @@ def wave(height: int, width: int) -> tuple[weft.ndarray, float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Let heat spread, compare, draw; 1 if it is not where it should be."""
-    asked = arguments(__doc__, "heat.png", argv, width=(500, "points in the width"), steps=(100, "steps of time between two pictures"))
+    asked = arguments(__doc__, "heat.png", argv, width=(500, "points in the width", 3), steps=(100, "steps of time between two pictures"))
     height = max(asked.width * 9 // 25, 3)
     with weft.device(asked.device) as device:
         later = weft.compile(lambda u: steps(u, asked.steps))

@@ -54,7 +54,7 @@ def off(a: Any, b: Any) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Spoil, filter, compare, draw; 1 if a picture is not as it should be."""
-    asked = arguments(__doc__, "lowpass.png", argv, side=(1024, "pixels a side"), width=(24, "frequencies up to about this pass"))
+    asked = arguments(__doc__, "lowpass.png", argv, side=(1024, "pixels a side", 2), width=(24, "frequencies up to about this pass"))
     with weft.device(asked.device) as device:
         clean = scene(asked.side).wait()
         noisy = spoiled(clean).wait()

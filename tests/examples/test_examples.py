@@ -114,6 +114,26 @@ def test_from_a_shell(tmp_path: Path) -> None:
     assert refused.returncode == 2 and "not above 0" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("heat", "--width", "2"),
+        ("lowpass", "--side", "1"),
+        ("pi", "--points", "-3"),
+        ("pi", "--points", "many"),
+        ("dask_terrain", "--side", "50"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_too_small_is_said(arguments: tuple[str, ...], monkeypatch, capsys) -> None:
+    name, *given = arguments
+    if name == "dask_terrain":
+        pytest.importorskip("distributed")
+    assert run(name, tuple(given), monkeypatch) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert f"argument {given[0]}: " in said and given[1] in said
+
+
 def test_the_same_points_on_every_device() -> None:
     """π by the same seed is the same number."""
     estimates = set()

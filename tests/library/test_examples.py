@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import random
 import re
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def examples() -> list:
 def test_gives_what_it_says(lines: list[str], want: str) -> None:
     *before, last = lines
     body = "\n    ".join([*before, f"return {last}"])
-    given = njit(texts.function_of(f"def f():\n    {body}\n", {"np": np}))()
+    given = njit(texts.function_of(f"def f():\n    {body}\n", {"np": np, "random": random}))()
     with np.printoptions(legacy="1.25"):
         shown = repr(given)
     assert " ".join(shown.split()) == " ".join(SCALAR.sub(r"\1", want).split())

@@ -102,6 +102,20 @@ def test_products(format: str, dtype: str) -> None:
         same(ours @ ours.T, theirs @ theirs.T)
 
 
+@pytest.mark.parametrize("rows", (1023, 1024, 1025, 2600))
+def test_products_of_many_rows(rows: int) -> None:
+    """Blocks of rows, the last one shorter; by int32 and by int64."""
+    rng = np.random.default_rng(rows)
+    theirs = scipy.sparse.random(rows, 40, 0.05, format="csr", random_state=rows)
+    x = rng.standard_normal((40, 3))
+    for places in (np.int32, np.int64):
+        ours = sparse.csr_matrix((theirs.data, theirs.indices.astype(places), theirs.indptr.astype(places)), shape=theirs.shape)
+        for other in (x, x[:, 1], x[:, :0], x[::-1, ::2], x[:, ::-1].astype(np.float32), x[:, 0].astype(np.complex64)):
+            given, wanted = ours @ weft.asarray(other), theirs @ other
+            assert given.dtype == wanted.dtype
+            np.testing.assert_allclose(weft.asnumpy(given), wanted, rtol=1e-6, atol=1e-12)
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_products_on_devices(format: str, device: weft.Device) -> None:
     full = dense((6, 5), "float32")

@@ -12,9 +12,11 @@ use std::borrow::Cow;
 use std::path::Path;
 
 mod draws;
+mod python;
 mod table;
 
 pub use draws::{Draw, draw, draws};
+pub use python::{random, random_rows};
 pub use table::{Method, Row, find, rows};
 
 /// How the functions of a file are compiled, whoever calls them.
@@ -74,6 +76,7 @@ files! {
     "numpy_random_counts": Policy::AS_WRITTEN,
     "numpy_random_orders": Policy::AS_WRITTEN,
     "polynomials": Policy::AS_WRITTEN,
+    "python_random": Policy::AS_WRITTEN,
     "quantiles": Policy::AS_WRITTEN,
     "random_bits": Policy::AS_WRITTEN,
     "random_counts": Policy::AS_WRITTEN,
@@ -103,6 +106,11 @@ impl File {
         }
         Cow::Borrowed(self.built_in)
     }
+}
+
+/// Is a definition, by its name, a function that is seldom called? It stays one of its own on the CPU, beside its small callers.
+pub fn is_rare(name: &str) -> bool {
+    name.starts_with("_rare_")
 }
 
 /// A module's number among [`FILES`].

@@ -30,16 +30,12 @@ def seed(seed):
     thread_state("numpy_normal")[1] = 0.0
 
 
-def _random():
-    return _unit(thread_state("numpy_words"))
+def _source():
+    return thread_state("numpy_words"), thread_state("numpy_normal")
 
 
-def _standard_normal():
-    return _gauss(thread_state("numpy_words"), thread_state("numpy_normal"))
-
-
-def _standard_exponential():
-    return -libm("log", 1.0 - _random())
+def _standard_exponential(source):
+    return -libm("log", 1.0 - _unit(source))
 
 
 def random(size=None):
@@ -49,7 +45,7 @@ def random(size=None):
     >>> np.random.random(2)
     array([0.417022  , 0.72032449])
     """
-    return _floats(size, _random)
+    return _floats(size, _unit, _source())
 
 
 def random_sample(size=None):
@@ -59,7 +55,7 @@ def random_sample(size=None):
     >>> np.random.random_sample()
     0.43599490214200376
     """
-    return _floats(size, _random)
+    return _floats(size, _unit, _source())
 
 
 def sample(size=None):
@@ -69,7 +65,7 @@ def sample(size=None):
     >>> np.random.sample()
     0.43599490214200376
     """
-    return _floats(size, _random)
+    return _floats(size, _unit, _source())
 
 
 def ranf(size=None):
@@ -79,7 +75,7 @@ def ranf(size=None):
     >>> np.random.ranf()
     0.43599490214200376
     """
-    return _floats(size, _random)
+    return _floats(size, _unit, _source())
 
 
 def rand(*shape):
@@ -91,8 +87,8 @@ def rand(*shape):
            [0.70814782]])
     """
     if len(shape) == 0:
-        return float(_random())
-    return _floats(shape, _random)
+        return float(_unit(_source()))
+    return _floats(shape, _unit, _source())
 
 
 def randn(*shape):
@@ -103,8 +99,8 @@ def randn(*shape):
     1.7886284734303186
     """
     if len(shape) == 0:
-        return float(_standard_normal())
-    return _floats(shape, _standard_normal)
+        return float(_gauss(_source()))
+    return _floats(shape, _gauss, _source())
 
 
 def standard_normal(size=None):
@@ -114,7 +110,7 @@ def standard_normal(size=None):
     >>> np.random.standard_normal(2)
     array([1.78862847, 0.43650985])
     """
-    return _floats(size, _standard_normal)
+    return _floats(size, _gauss, _source())
 
 
 def normal(loc=0.0, scale=1.0, size=None):
@@ -124,11 +120,11 @@ def normal(loc=0.0, scale=1.0, size=None):
     >>> np.random.normal(10.0, 2.0)
     13.577256946860636
     """
-    return _floats(size, _normal, _real(loc), _not_negative(scale, "scale < 0"))
+    return _floats(size, _normal, _source(), _real(loc), _not_negative(scale, "scale < 0"))
 
 
-def _normal(loc, scale):
-    return loc + scale * _standard_normal()
+def _normal(source, loc, scale):
+    return loc + scale * _gauss(source)
 
 
 def _not_negative(x, message: Static):
@@ -152,11 +148,11 @@ def lognormal(mean=0.0, sigma=1.0, size=None):
     >>> np.random.lognormal(0.0, 0.5)
     2.445658071756572
     """
-    return _floats(size, _lognormal, _real(mean), _not_negative(sigma, "sigma < 0"))
+    return _floats(size, _lognormal, _source(), _real(mean), _not_negative(sigma, "sigma < 0"))
 
 
-def _lognormal(mean, sigma):
-    return libm("exp", _normal(mean, sigma))
+def _lognormal(source, mean, sigma):
+    return libm("exp", _normal(source, mean, sigma))
 
 
 def uniform(low=0.0, high=1.0, size=None):
@@ -166,11 +162,11 @@ def uniform(low=0.0, high=1.0, size=None):
     >>> np.random.uniform(-1.0, 1.0)
     0.9340596780273533
     """
-    return _floats(size, _uniform, _real(low), _real(high))
+    return _floats(size, _uniform, _source(), _real(low), _real(high))
 
 
-def _uniform(low, high):
-    return low + (high - low) * _random()
+def _uniform(source, low, high):
+    return low + (high - low) * _unit(source)
 
 
 def triangular(left, mode, right, size=None):
@@ -185,13 +181,13 @@ def triangular(left, mode, right, size=None):
         raise ValueError("left > mode")
     if peak > high:
         raise ValueError("mode > right")
-    return _floats(size, _triangular, low, peak, high)
+    return _floats(size, _triangular, _source(), low, peak, high)
 
 
-def _triangular(left, mode, right):
+def _triangular(source, left, mode, right):
     if right == left:
         return left
-    u = _random()
+    u = _unit(source)
     c = (mode - left) / (right - left)
     if u > c:
         return right + (left - right) * np.sqrt((1.0 - u) * (1.0 - c))
@@ -205,11 +201,11 @@ def exponential(scale=1.0, size=None):
     >>> np.random.exponential(2.0)
     0.5020399546453052
     """
-    return _floats(size, _exponential, _not_negative(scale, "scale < 0"))
+    return _floats(size, _exponential, _source(), _not_negative(scale, "scale < 0"))
 
 
-def _exponential(scale):
-    return _standard_exponential() * scale
+def _exponential(source, scale):
+    return _standard_exponential(source) * scale
 
 
 def standard_exponential(size=None):
@@ -219,7 +215,7 @@ def standard_exponential(size=None):
     >>> np.random.standard_exponential()
     0.2510199773226526
     """
-    return _floats(size, _standard_exponential)
+    return _floats(size, _standard_exponential, _source())
 
 
 def rayleigh(scale=1.0, size=None):
@@ -229,11 +225,11 @@ def rayleigh(scale=1.0, size=None):
     >>> np.random.rayleigh(2.0)
     1.4170955573218134
     """
-    return _floats(size, _rayleigh, _positive(scale, "scale <= 0"))
+    return _floats(size, _rayleigh, _source(), _positive(scale, "scale <= 0"))
 
 
-def _rayleigh(scale):
-    return scale * np.sqrt(-2.0 * libm("log", 1.0 - _random()))
+def _rayleigh(source, scale):
+    return scale * np.sqrt(-2.0 * libm("log", 1.0 - _unit(source)))
 
 
 def weibull(a, size=None):
@@ -243,13 +239,13 @@ def weibull(a, size=None):
     >>> np.random.weibull(2.0)
     0.501018939085792
     """
-    return _floats(size, _weibull, _not_negative(a, "a < 0"))
+    return _floats(size, _weibull, _source(), _not_negative(a, "a < 0"))
 
 
-def _weibull(a):
+def _weibull(source, a):
     if a == 0.0:
         return 0.0
-    return libm("pow", _standard_exponential(), 1.0 / a)
+    return libm("pow", _standard_exponential(source), 1.0 / a)
 
 
 def pareto(a, size=None):
@@ -259,11 +255,11 @@ def pareto(a, size=None):
     >>> np.random.pareto(3.0)
     0.08727365150941324
     """
-    return _floats(size, _pareto, _positive(a, "a <= 0"))
+    return _floats(size, _pareto, _source(), _positive(a, "a <= 0"))
 
 
-def _pareto(a):
-    return 1.0 / libm("pow", 1.0 - _random(), 1.0 / a) - 1.0
+def _pareto(source, a):
+    return 1.0 / libm("pow", 1.0 - _unit(source), 1.0 / a) - 1.0
 
 
 def power(a, size=None):
@@ -273,11 +269,11 @@ def power(a, size=None):
     >>> np.random.power(3.0)
     0.6054986859709502
     """
-    return _floats(size, _power, _positive(a, "a <= 0"))
+    return _floats(size, _power, _source(), _positive(a, "a <= 0"))
 
 
-def _power(a):
-    return libm("pow", 1.0 - libm("exp", -_standard_exponential()), 1.0 / a)
+def _power(source, a):
+    return libm("pow", 1.0 - libm("exp", -_standard_exponential(source)), 1.0 / a)
 
 
 def laplace(loc=0.0, scale=1.0, size=None):
@@ -287,11 +283,11 @@ def laplace(loc=0.0, scale=1.0, size=None):
     >>> np.random.laplace(0.0, 2.0)
     3.0809462428215006
     """
-    return _floats(size, _laplace, _real(loc), _not_negative(scale, "scale < 0"))
+    return _floats(size, _laplace, _source(), _real(loc), _not_negative(scale, "scale < 0"))
 
 
-def _laplace(loc, scale):
-    u = _random()
+def _laplace(source, loc, scale):
+    u = _unit(source)
     if u < 0.5:
         return loc + scale * libm("log", u + u)
     return loc - scale * libm("log", 2.0 - u - u)
@@ -304,11 +300,11 @@ def logistic(loc=0.0, scale=1.0, size=None):
     >>> np.random.logistic(0.0, 2.0)
     4.240589972532673
     """
-    return _floats(size, _logistic, _real(loc), _not_negative(scale, "scale < 0"))
+    return _floats(size, _logistic, _source(), _real(loc), _not_negative(scale, "scale < 0"))
 
 
-def _logistic(loc, scale):
-    u = _random()
+def _logistic(source, loc, scale):
+    u = _unit(source)
     return loc + scale * libm("log", u / (1.0 - u))
 
 
@@ -319,11 +315,11 @@ def gumbel(loc=0.0, scale=1.0, size=None):
     >>> np.random.gumbel(0.0, 2.0)
     -1.6072474457879053
     """
-    return _floats(size, _gumbel, _real(loc), _not_negative(scale, "scale < 0"))
+    return _floats(size, _gumbel, _source(), _real(loc), _not_negative(scale, "scale < 0"))
 
 
-def _gumbel(loc, scale):
-    return loc - scale * libm("log", -libm("log", 1.0 - _random()))
+def _gumbel(source, loc, scale):
+    return loc - scale * libm("log", -libm("log", 1.0 - _unit(source)))
 
 
 def standard_cauchy(size=None):
@@ -333,12 +329,12 @@ def standard_cauchy(size=None):
     >>> np.random.standard_cauchy()
     -0.4276844930305788
     """
-    return _floats(size, _standard_cauchy)
+    return _floats(size, _standard_cauchy, _source())
 
 
-def _standard_cauchy():
-    above = _standard_normal()
-    return above / _standard_normal()
+def _standard_cauchy(source):
+    above = _gauss(source)
+    return above / _gauss(source)
 
 
 def wald(mean, scale, size=None):
@@ -348,15 +344,15 @@ def wald(mean, scale, size=None):
     >>> np.random.wald(2.0, 3.0)
     2.578054497929034
     """
-    return _floats(size, _wald, _positive(mean, "mean <= 0"), _positive(scale, "scale <= 0"))
+    return _floats(size, _wald, _source(), _positive(mean, "mean <= 0"), _positive(scale, "scale <= 0"))
 
 
-def _wald(mean, scale):
+def _wald(source, mean, scale):
     half = mean / (2.0 * scale)
-    n = _standard_normal()
+    n = _gauss(source)
     y = mean * n * n
     x = mean + half * (y - np.sqrt(4.0 * scale * y + y * y))
-    if _random() <= mean / (mean + x):
+    if _unit(source) <= mean / (mean + x):
         return x
     return mean * mean / x
 
@@ -368,28 +364,28 @@ def vonmises(mu, kappa, size=None):
     >>> np.random.vonmises(0.5, 4.0)
     0.4399138297251382
     """
-    return _floats(size, _vonmises, _real(mu), _not_negative(kappa, "kappa < 0"))
+    return _floats(size, _vonmises, _source(), _real(mu), _not_negative(kappa, "kappa < 0"))
 
 
-def _vonmises(mu, kappa):
+def _vonmises(source, mu, kappa):
     if kappa != kappa:
         return kappa
     if kappa <= 1e-6:
-        return 2.0 * _PI * _random()
+        return 2.0 * _PI * _unit(source)
     s = 0.5 / kappa
     r = s + np.sqrt(1.0 + s * s)
     z = 0.0
     tried = False
     while not tried:
-        z = libm("cos", _PI * _random())
+        z = libm("cos", _PI * _unit(source))
         d = z / (r + z)
-        u = _random()
+        u = _unit(source)
         tried = u < 1.0 - d * d
         if not tried:
             tried = u <= (1.0 - d) * libm("exp", d)
     q = 1.0 / r
     turned = libm("acos", (q + z) / (1.0 + q * z))
-    if _random() > 0.5:
+    if _unit(source) > 0.5:
         return (mu + turned) % (2.0 * _PI)
     return (mu - turned) % (2.0 * _PI)
 
@@ -401,7 +397,7 @@ def gamma(shape, scale=1.0, size=None):
     >>> np.random.gamma(2.5, 2.0)
     13.134619423035907
     """
-    return _floats(size, _gamma, _positive(shape, "shape <= 0"), _positive(scale, "scale <= 0"))
+    return _floats(size, _gamma, _source(), _positive(shape, "shape <= 0"), _positive(scale, "scale <= 0"))
 
 
 def standard_gamma(shape, size=None):
@@ -411,27 +407,27 @@ def standard_gamma(shape, size=None):
     >>> np.random.standard_gamma(0.5)
     1.1720492952881467
     """
-    return _floats(size, _gamma, _positive(shape, "shape <= 0"), 1.0)
+    return _floats(size, _gamma, _source(), _positive(shape, "shape <= 0"), 1.0)
 
 
-def _gamma(shape, scale):
+def _gamma(source, shape, scale):
     if shape > 1.0:
-        return _cheng(shape) * scale
+        return _cheng(source, shape) * scale
     if shape == 1.0:
-        return _standard_exponential() * scale
-    return _small_gamma(shape) * scale
+        return _standard_exponential(source) * scale
+    return _small_gamma(source, shape) * scale
 
 
-def _cheng(alpha):
+def _cheng(source, alpha):
     a = np.sqrt(2.0 * alpha - 1.0)
     b = alpha - 1.3862943611198906
     c = alpha + a
     x = 0.0
     tried = False
     while not tried:
-        u = _random()
+        u = _unit(source)
         if (1e-7 < u) & (u < 0.9999999):
-            w = 1.0 - _random()
+            w = 1.0 - _unit(source)
             v = libm("log", u / (1.0 - u)) / a
             x = alpha * libm("exp", v)
             z = u * u * w
@@ -442,18 +438,18 @@ def _cheng(alpha):
     return x
 
 
-def _small_gamma(alpha):
+def _small_gamma(source, alpha):
     x = 0.0
     tried = False
     while not tried:
-        u = _random()
+        u = _unit(source)
         b = (_E + alpha) / _E
         p = b * u
         if p <= 1.0:
             x = libm("pow", p, 1.0 / alpha)
         else:
             x = -libm("log", (b - p) / alpha)
-        w = _random()
+        w = _unit(source)
         if p > 1.0:
             tried = w <= libm("pow", x, alpha - 1.0)
         else:
@@ -468,14 +464,21 @@ def beta(a, b, size=None):
     >>> np.random.beta(2.0, 3.0)
     0.46575426256030983
     """
-    return _floats(size, _beta, _positive(a, "a <= 0"), _positive(b, "b <= 0"))
+    return _floats(size, _beta, _source(), _positive(a, "a <= 0"), _positive(b, "b <= 0"))
 
 
-def _beta(a, b):
-    y = _gamma(a, 1.0)
-    if y == 0.0:
-        return 0.0
-    return y / (y + _gamma(b, 1.0))
+def _beta(source, a, b):
+    # In a loop, so that there is one copy of what draws them, and that no call.
+    shape = a
+    first = 0.0
+    last = 0.0
+    for turn in range(2):
+        first = last
+        last = _gamma(source, shape, 1.0)
+        shape = b
+        if (turn == 0) & (last == 0.0):
+            return 0.0
+    return first / (first + last)
 
 
 def chisquare(df, size=None):
@@ -485,11 +488,11 @@ def chisquare(df, size=None):
     >>> np.random.chisquare(3.0)
     11.75735368109028
     """
-    return _floats(size, _chisquare, _positive(df, "df <= 0"))
+    return _floats(size, _chisquare, _source(), _positive(df, "df <= 0"))
 
 
-def _chisquare(df):
-    return 2.0 * _gamma(df / 2.0, 1.0)
+def _chisquare(source, df):
+    return 2.0 * _gamma(source, df / 2.0, 1.0)
 
 
 def noncentral_chisquare(df, nonc, size=None):
@@ -499,17 +502,17 @@ def noncentral_chisquare(df, nonc, size=None):
     >>> np.random.noncentral_chisquare(3.0, 1.0)
     4.4520745560805715
     """
-    return _floats(size, _noncentral_chisquare, _positive(df, "df <= 0"), _not_negative(nonc, "nonc < 0"))
+    return _floats(size, _noncentral_chisquare, _source(), _positive(df, "df <= 0"), _not_negative(nonc, "nonc < 0"))
 
 
-def _noncentral_chisquare(df, nonc):
+def _noncentral_chisquare(source, df, nonc):
     if nonc != nonc:
         return nonc
     if 1.0 < df:
-        found = _chisquare(df - 1.0)
-        n = _standard_normal() + np.sqrt(nonc)
+        found = _chisquare(source, df - 1.0)
+        n = _gauss(source) + np.sqrt(nonc)
         return found + n * n
-    return _chisquare(df + 2.0 * np.float64(_poisson(nonc / 2.0)))
+    return _chisquare(source, df + 2.0 * np.float64(_poisson(source, nonc / 2.0)))
 
 
 def f(dfnum, dfden, size=None):
@@ -519,12 +522,12 @@ def f(dfnum, dfden, size=None):
     >>> np.random.f(3.0, 4.0)
     4.606596292691378
     """
-    return _floats(size, _f, _positive(dfnum, "dfnum <= 0"), _positive(dfden, "dfden <= 0"))
+    return _floats(size, _f, _source(), _positive(dfnum, "dfnum <= 0"), _positive(dfden, "dfden <= 0"))
 
 
-def _f(dfnum, dfden):
-    above = _chisquare(dfnum) * dfden
-    return above / (_chisquare(dfden) * dfnum)
+def _f(source, dfnum, dfden):
+    above = _chisquare(source, dfnum) * dfden
+    return above / (_chisquare(source, dfden) * dfnum)
 
 
 def standard_t(df, size=None):
@@ -534,12 +537,12 @@ def standard_t(df, size=None):
     >>> np.random.standard_t(3.0)
     0.10069336108709104
     """
-    return _floats(size, _standard_t, _positive(df, "df <= 0"))
+    return _floats(size, _standard_t, _source(), _positive(df, "df <= 0"))
 
 
-def _standard_t(df):
-    n = _standard_normal()
-    g = _gamma(df / 2.0, 1.0)
+def _standard_t(source, df):
+    n = _gauss(source)
+    g = _gamma(source, df / 2.0, 1.0)
     return np.sqrt(df / 2.0) * n / np.sqrt(g)
 
 
@@ -561,7 +564,7 @@ def dirichlet(alpha, size=None):
     for row in range(len(rows)):
         total = 0.0
         for i in range(len(shapes)):
-            rows[row, i] = _gamma(np.float64(shapes[i]), 1.0)
+            rows[row, i] = _gamma(_source(), np.float64(shapes[i]), 1.0)
             total = total + rows[row, i]
         for i in range(len(shapes)):
             rows[row, i] = rows[row, i] / total

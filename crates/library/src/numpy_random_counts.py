@@ -6,10 +6,10 @@ NumPy's RandomState.
 
 import numpy as np
 
-from weft.language import libm, refuse, thread_state
+from weft.language import libm
 
-from .numpy_random import _gamma, _random
-from .twister import _counts, _masked, _real, _whole
+from .numpy_random import _gamma, _source
+from .twister import _counts, _masked, _real, _unit, _whole
 
 
 def randint(low, high=None, size=None):
@@ -20,8 +20,8 @@ def randint(low, high=None, size=None):
     array([37, 12, 72])
     """
     if high is None:
-        return _counts(size, _between, np.int64(0), _above(np.int64(0), _whole(low)))
-    return _counts(size, _between, _whole(low), _above(_whole(low), _whole(high)))
+        return _counts(size, _between, _source(), np.int64(0), _above(np.int64(0), _whole(low)))
+    return _counts(size, _between, _source(), _whole(low), _above(_whole(low), _whole(high)))
 
 
 def _above(low, high):
@@ -31,8 +31,8 @@ def _above(low, high):
     return np.uint64(high) - np.uint64(low) - np.uint64(1)
 
 
-def _between(low, last):
-    return np.int64(np.uint64(low) + _masked(thread_state("numpy_words"), last))
+def _between(source, low, last):
+    return np.int64(np.uint64(low) + _masked(source, last))
 
 
 def poisson(lam=1.0, size=None):
@@ -47,23 +47,23 @@ def poisson(lam=1.0, size=None):
         raise ValueError("lam < 0 or lam is NaN")
     if mean > 9.223372006484771e18:
         raise ValueError("lam value too large")
-    return _counts(size, _poisson, mean)
+    return _counts(size, _poisson, _source(), mean)
 
 
-def _poisson(lam):
+def _poisson(source, lam):
     if lam >= 10.0:
-        return _poisson_ptrs(lam)
+        return _poisson_ptrs(source, lam)
     found = np.int64(0)
     if lam > 0.0:
         least = libm("exp", -lam)
-        product = _random()
+        product = _unit(source)
         while product > least:
-            product = product * _random()
+            product = product * _unit(source)
             found = found + 1
     return found
 
 
-def _poisson_ptrs(lam):
+def _poisson_ptrs(source, lam):
     root = np.sqrt(lam)
     log_lam = libm("log", lam)
     b = 0.931 + 2.53 * root
@@ -73,8 +73,8 @@ def _poisson_ptrs(lam):
     found = np.int64(-1)
     tried = False
     while not tried:
-        u = _random() - 0.5
-        v = _random()
+        u = _unit(source) - 0.5
+        v = _unit(source)
         side = 0.5 - abs(u)
         found = np.int64(np.floor((2.0 * a / side + b) * u + lam + 0.43))
         if (side >= 0.07) & (v <= sure):
@@ -125,10 +125,10 @@ def binomial(n, p, size=None):
         raise ValueError("n < 0")
     if not (chance >= 0.0) & (chance <= 1.0):
         raise ValueError("p < 0, p > 1 or p is NaN")
-    return _counts(size, _binomial, count, chance)
+    return _counts(size, _binomial, _source(), count, chance)
 
 
-def _binomial(n, p):
+def _binomial(source, n, p):
     if p == 0.0:
         return np.int64(0)
     if p == 1.0:
@@ -136,20 +136,20 @@ def _binomial(n, p):
     flipped = p > 0.5
     r = 1.0 - p if flipped else p
     if np.float64(n) * r > 30.0:
-        found = _btpe(n, r)
+        found = _btpe(source, n, r)
     else:
-        found = _searched(n, r)
+        found = _searched(source, n, r)
     return n - found if flipped else found
 
 
-def _searched(n, p):
+def _searched(source, n, p):
     """Adds up the probabilities until they pass a random number; starts anew where that is so large that they do not."""
     q = 1.0 - p
     mean = np.float64(n) * p
     none = libm("pow", q, np.float64(n))
     bound = min(np.float64(n), mean + 10.0 * np.sqrt(mean * q + 1.0))
     found = np.int64(0)
-    u = _random()
+    u = _unit(source)
     chance = none
     while u > chance:
         u = u - chance
@@ -157,12 +157,12 @@ def _searched(n, p):
         chance = (np.float64(n - found + 1) * p * chance) / (np.float64(found) * q)
         if np.float64(found) > bound:
             found = np.int64(0)
-            u = _random()
+            u = _unit(source)
             chance = none
     return found
 
 
-def _btpe(n, r):
+def _btpe(source, n, r):
     """Under a parallelogram, two triangles and two exponential tails."""
     q = 1.0 - r
     count = np.float64(n)
@@ -184,8 +184,8 @@ def _btpe(n, r):
     y = -1.0
     tried = False
     while not tried:
-        u = _random() * p4
-        v = _random()
+        u = _unit(source) * p4
+        v = _unit(source)
         fits = True
         if u <= p1:
             y = np.floor(middle - p1 * v + u)
@@ -259,14 +259,14 @@ def negative_binomial(n, p, size=None):
         raise ValueError("n <= 0")
     if not (chance > 0.0) & (chance <= 1.0):
         raise ValueError("p <= 0, p > 1 or p is NaN")
-    return _counts(size, _negative_binomial, count, chance)
+    return _counts(size, _negative_binomial, _source(), count, chance)
 
 
-def _negative_binomial(n, p):
+def _negative_binomial(source, n, p):
     scale = (1.0 - p) / p
     if scale == 0.0:
         return np.int64(0)
-    return _poisson(_gamma(n, scale))
+    return _poisson(source, _gamma(source, n, scale))
 
 
 def geometric(p, size=None):
@@ -279,17 +279,17 @@ def geometric(p, size=None):
     chance = _real(p)
     if not (chance > 0.0) & (chance <= 1.0):
         raise ValueError("p <= 0, p > 1 or p contains NaNs")
-    return _counts(size, _geometric, chance)
+    return _counts(size, _geometric, _source(), chance)
 
 
-def _geometric(p):
+def _geometric(source, p):
     q = 1.0 - p
     if p < 0.333333333333333333333333:
-        return np.int64(np.ceil(libm("log", 1.0 - _random()) / libm("log", q)))
+        return np.int64(np.ceil(libm("log", 1.0 - _unit(source)) / libm("log", q)))
     found = np.int64(1)
     total = p
     product = p
-    u = _random()
+    u = _unit(source)
     while u > total:
         product = product * q
         total = total + product
@@ -304,7 +304,7 @@ def hypergeometric(ngood, nbad, nsample, size=None):
     >>> np.random.hypergeometric(30, 20, 10, 3)
     array([9, 6, 9])
     """
-    good, bad, taken = _whole(ngood), _whole(nbad), _whole(nsample)
+    good, bad, taken = _items(ngood), _items(nbad), _items(nsample)
     if good < 0:
         raise ValueError("ngood < 0")
     if bad < 0:
@@ -313,16 +313,26 @@ def hypergeometric(ngood, nbad, nsample, size=None):
         raise ValueError("nsample < 1 or nsample is NaN")
     if good + bad < taken:
         raise ValueError("ngood + nbad < nsample")
-    return _counts(size, _hypergeometric, good, bad, taken)
+    return _counts(size, _hypergeometric, _source(), good, bad, taken)
 
 
-def _hypergeometric(good, bad, taken):
+def _items(x):
+    """How many there are: a whole number, of any type."""
+    if not isinstance(x, (float, np.floating)):
+        return _whole(x)
+    number = np.float64(x)
+    if not (number == np.floor(number)) & (abs(number) < 9223372036854775808.0):
+        raise ValueError("hypergeometric takes whole numbers of items")
+    return np.int64(number)
+
+
+def _hypergeometric(source, good, bad, taken):
     fewer = np.float64(min(good, bad))
     others = good + bad - taken
     left = fewer
     k = taken
     while (left > 0.0) & (k > 0):
-        left = left - np.floor(_random() + left / np.float64(others + k))
+        left = left - np.floor(_unit(source) + left / np.float64(others + k))
         k = k - 1
     found = np.int64(fewer - left)
     return taken - found if good > bad else found
@@ -338,18 +348,18 @@ def logseries(p, size=None):
     chance = _real(p)
     if not (chance > 0.0) & (chance < 1.0):
         raise ValueError("p <= 0, p >= 1 or p contains NaNs")
-    return _counts(size, _logseries, chance)
+    return _counts(size, _logseries, _source(), chance)
 
 
-def _logseries(p):
+def _logseries(source, p):
     r = libm("log", 1.0 - p)
     found = np.int64(0)
     while found < 1:
-        v = _random()
+        v = _unit(source)
         if v >= p:
             found = np.int64(1)
         else:
-            q = 1.0 - libm("exp", r * _random())
+            q = 1.0 - libm("exp", r * _unit(source))
             if v <= q * q:
                 if v > 0.0:
                     found = np.int64(1.0 + libm("log", v) / libm("log", q))
@@ -370,17 +380,17 @@ def zipf(a, size=None):
     exponent = _real(a)
     if not exponent > 1.0:
         raise ValueError("a <= 1 or a is NaN")
-    return _counts(size, _zipf, exponent)
+    return _counts(size, _zipf, _source(), exponent)
 
 
-def _zipf(a):
+def _zipf(source, a):
     less = a - 1.0
     b = libm("pow", 2.0, less)
     x = 0.0
     tried = False
     while not tried:
-        u = 1.0 - _random()
-        v = _random()
+        u = 1.0 - _unit(source)
+        v = _unit(source)
         x = np.floor(libm("pow", u, -1.0 / less))
         if (x >= 1.0) & (x < 9223372036854775808.0):
             t = libm("pow", 1.0 + 1.0 / x, less)

@@ -7,9 +7,9 @@ import numpy as np
 
 from weft.language import refuse
 
-from .numpy_random import _random, _with_row
-from .numpy_random_counts import _above, _between, _binomial
-from .twister import _real, _whole
+from .numpy_random import _source, _with_row
+from .numpy_random_counts import _binomial
+from .twister import _masked, _unit, _whole
 
 
 def shuffle(x):
@@ -21,12 +21,17 @@ def shuffle(x):
     >>> x
     array([2, 1, 4, 0, 3])
     """
+    _shuffle(x, _source(), _below)
+
+
+def _shuffle(x, source, below):
+    """Exchanges each item, from the last one on, for one before it or itself: `below` draws which."""
     if not isinstance(x, np.ndarray):
         refuse("shuffle takes an array")
     if x.ndim == 0:
         refuse("shuffle takes an array of one axis at least")
     for i in range(len(x) - 1, 0, -1):
-        j = _below(i + 1)
+        j = np.int64(below(source, np.uint64(i + 1)))
         if x.ndim == 1:
             kept = x[i]
             x[i] = x[j]
@@ -37,8 +42,8 @@ def shuffle(x):
             x[j] = row
 
 
-def _below(n):
-    return _between(np.int64(0), _above(np.int64(0), np.int64(n)))
+def _below(source, count):
+    return _masked(source, count - np.uint64(1))
 
 
 def permutation(x):
@@ -57,7 +62,7 @@ def permutation(x):
 
 
 def choice(a, size=None, replace=True, p=None):
-    """Items of an array of one axis, or whole numbers below `a`; with probabilities, where they are put back.
+    """Items of an array of one axis, or whole numbers below `a`, with probabilities, where they are given.
 
     >>> np.random.seed(1)
     >>> np.random.choice(10, 3)
@@ -69,7 +74,7 @@ def choice(a, size=None, replace=True, p=None):
     if size is None:
         if count <= 0:
             raise ValueError("a must be greater than 0 unless no samples are taken")
-        return _item(a, _below(count))
+        return _item(a, np.int64(_below(_source(), np.uint64(count))))
     chosen = _places(size, a)
     flat = chosen.reshape(-1)
     if len(flat) == 0:
@@ -78,7 +83,7 @@ def choice(a, size=None, replace=True, p=None):
         raise ValueError("a must be greater than 0 unless no samples are taken")
     if replace:
         for i in range(len(flat)):
-            flat[i] = _item(a, _below(count))
+            flat[i] = _item(a, np.int64(_below(_source(), np.uint64(count))))
     else:
         if len(flat) > count:
             raise ValueError("Cannot take a larger sample than population when 'replace=False'")
@@ -111,31 +116,67 @@ def _places(size, a):
 
 
 def _weighted(a, size, replace, p):
-    if (size is not None) & (not replace):
-        raise ValueError("choice with p puts back what it takes in compiled code: replace=True")
     count = _population(a)
     chances = np.asarray(p).astype(np.float64)
+    if chances.ndim != 1:
+        refuse("p has one axis")
     if len(chances) != count:
         raise ValueError("'a' and 'p' must have same size")
     if count == 0:
         raise ValueError("a must be greater than 0 unless no samples are taken")
-    upto = np.empty(count)
     total = 0.0
     for i in range(count):
         if not chances[i] >= 0.0:
             raise ValueError("Probabilities are not non-negative")
         total = total + chances[i]
-        upto[i] = total
     if abs(total - 1.0) > 1.4901161193847656e-08:
         raise ValueError("Probabilities do not sum to 1")
-    upto = upto / total
     if size is None:
-        return _item(a, np.int64(np.searchsorted(upto, _random(), side="right")))
+        return _item(a, np.int64(_drawn(_sums(chances))))
     chosen = _places(size, a)
     flat = chosen.reshape(-1)
-    for i in range(len(flat)):
-        flat[i] = _item(a, np.searchsorted(upto, _random(), side="right"))
+    if replace:
+        upto = _sums(chances)
+        for i in range(len(flat)):
+            flat[i] = _item(a, _drawn(upto))
+    else:
+        _fill_with_different(flat, a, chances)
     return chosen
+
+
+def _sums(chances):
+    """Running sums as parts of the last one."""
+    upto = np.empty(len(chances))
+    total = 0.0
+    for i in range(len(chances)):
+        total = total + chances[i]
+        upto[i] = total
+    return upto / total
+
+
+def _drawn(upto):
+    return np.searchsorted(upto, _unit(_source()), side="right")
+
+
+def _fill_with_different(flat, a, chances):
+    """Draws as many as are wanted, keeps those that are new, and draws the rest again of what is left, as NumPy does."""
+    if len(flat) > len(chances):
+        raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+    possible = 0
+    for i in range(len(chances)):
+        if chances[i] > 0.0:
+            possible = possible + 1
+    if possible < len(flat):
+        raise ValueError("Fewer non-zero entries in p than size")
+    done = 0
+    while done < len(flat):
+        upto = _sums(chances)
+        for _ in range(len(flat) - done):
+            i = _drawn(upto)
+            if chances[i] > 0.0:
+                flat[done] = _item(a, i)
+                chances[i] = 0.0
+                done = done + 1
 
 
 def multinomial(n, pvals, size=None):
@@ -164,16 +205,16 @@ def multinomial(n, pvals, size=None):
     if outcomes > 0:
         rows = found.reshape((-1, outcomes))
         for row in range(len(rows)):
-            _experiments(count, chances, rows[row])
+            _experiments(_source(), count, chances, rows[row])
     return found
 
 
-def _experiments(n, chances, found):
+def _experiments(source, n, chances, found):
     left = n
     rest = 1.0
     for j in range(len(chances) - 1):
         if left > 0:
-            taken = _binomial(left, min(1.0, chances[j] / rest))
+            taken = _binomial(source, left, min(1.0, chances[j] / rest))
             found[j] = taken
             left = left - taken
             rest = rest - chances[j]

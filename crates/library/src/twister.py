@@ -1,7 +1,8 @@
 """The Mersenne Twister (Matsumoto and Nishimura, ACM Trans. Model. Comput. Simul. 8, 1998) of the thread that runs a compiled function.
 
-`words` is its state: 624 words of 32 bits and, behind them, how many of these have been used. Whole numbers and floats are made of it as
-NumPy's RandomState and Numba make them.
+`words` is its state: 624 words of 32 bits and, behind them, how many of these have been used. A *source* is these words and `kept`, a normal
+number that may be left of the last two and whether it is. Whole numbers and floats are made of it as NumPy's RandomState and Numba make them.
+What begins with `_rare_` stays a function of its own, beside the few instructions that most draws are.
 """
 
 import numpy as np
@@ -27,37 +28,55 @@ def _twisted(one, next_one, far):
     return far ^ (y >> np.uint32(1)) ^ ((y & np.uint32(1)) * np.uint32(0x9908B0DF))
 
 
-def _refill(words):
+def _rare_refill(words):
     """The next 624 words."""
     for i in range(_N - _M):
         words[i] = _twisted(words[i], words[i + 1], words[i + _M])
     for i in range(_N - _M, _N - 1):
         words[i] = _twisted(words[i], words[i + 1], words[i + _M - _N])
     words[_N - 1] = _twisted(words[_N - 1], words[0], words[_M - 1])
+    words[_N] = np.uint32(0)
 
 
-def _next32(words):
-    """The next 32 bits."""
-    used = words[_N]
-    if used >= np.uint32(_N):
-        _refill(words)
-        used = np.uint32(0)
-    words[_N] = used + np.uint32(1)
-    y = words[used]
-    y = y ^ (y >> np.uint32(11))
+def _tempered(word):
+    """A word as it is given."""
+    y = word ^ (word >> np.uint32(11))
     y = y ^ ((y << np.uint32(7)) & np.uint32(0x9D2C5680))
     y = y ^ ((y << np.uint32(15)) & np.uint32(0xEFC60000))
     return y ^ (y >> np.uint32(18))
 
 
-def _unit(words):
+def _next32(words):
+    """The next 32 bits."""
+    if words[_N] >= np.uint32(_N):
+        _rare_refill(words)
+    used = words[_N]
+    words[_N] = used + np.uint32(1)
+    return _tempered(words[used])
+
+
+def _joined(first, second):
     """From 0 to below 1, of 2^53 numbers."""
-    high = np.float64(_next32(words) >> np.uint32(5))
-    low = np.float64(_next32(words) >> np.uint32(6))
-    return (high * 67108864.0 + low) * 2.0**-53
+    return (np.float64(first >> np.uint32(5)) * 67108864.0 + np.float64(second >> np.uint32(6))) * 2.0**-53
 
 
-def _masked(words, last):
+def _rare_unit(words):
+    """A number whose second word may be one of the next 624."""
+    first = _next32(words)
+    return _joined(first, _next32(words))
+
+
+def _unit(source):
+    """From 0 to below 1, of 2^53 numbers."""
+    words = source[0]
+    used = words[_N]
+    if used >= np.uint32(_N - 1):
+        return _rare_unit(words)
+    words[_N] = used + np.uint32(2)
+    return _joined(_tempered(words[used]), _tempered(words[used + np.uint32(1)]))
+
+
+def _masked(source, last):
     """From 0 to `last`, of 64 bits: as many bits as that has are drawn until they are no more than it."""
     mask = last
     mask = mask | (mask >> np.uint64(1))
@@ -68,9 +87,9 @@ def _masked(words, last):
     mask = mask | (mask >> np.uint64(32))
     found = last
     if last > np.uint64(0):
-        found = _bits(words, mask)
+        found = _bits(source[0], mask)
         while found > last:
-            found = _bits(words, mask)
+            found = _bits(source[0], mask)
     return found
 
 
@@ -83,21 +102,22 @@ def _bits(words, mask):
     return (found | np.uint64(_next32(words))) & mask
 
 
-def _gauss(words, normal):
-    """Mean 0 and deviation 1, by Marsaglia's polar method: of the two numbers that it makes `normal` keeps one for the next time."""
-    if normal[1] != 0.0:
-        normal[1] = 0.0
-        return normal[0]
+def _gauss(source):
+    """Mean 0 and deviation 1, by Marsaglia's polar method: of the two numbers that it makes one is kept for the next time."""
+    kept = source[1]
+    if kept[1] != 0.0:
+        kept[1] = 0.0
+        return kept[0]
     x = 0.0
     y = 0.0
     r = 0.0
     while (r >= 1.0) | (r == 0.0):
-        x = 2.0 * _unit(words) - 1.0
-        y = 2.0 * _unit(words) - 1.0
+        x = 2.0 * _unit(source) - 1.0
+        y = 2.0 * _unit(source) - 1.0
         r = x * x + y * y
     f = np.sqrt(-2.0 * libm("log", r) / r)
-    normal[0] = f * x
-    normal[1] = 1.0
+    kept[0] = f * x
+    kept[1] = 1.0
     return f * y
 
 

@@ -1,5 +1,6 @@
 //! Which calls stay calls and are not inlined: those of functions that call themselves; on the CPU those of rare functions, too, and of
-//! large ones that host code calls more than once, each copy of which would cost LLVM as much as the first.
+//! large ones that host code calls more than once, each copy of which would cost LLVM as much as the first. A rare function that works on
+//! memory stays one if no lanes call it.
 //!
 //! Lanes take in whatever else they call. A device function that both lanes and host code call becomes two: the second is a host function.
 
@@ -16,12 +17,16 @@ const LARGE: usize = 32;
 
 /// Says of each function whether calls of it stay. Host code that calls large device functions is made to call host functions instead.
 pub fn staying(module: &mut Module) -> Vec<bool> {
-    let own: HashMap<FuncId, FuncId> = large(module).into_iter().map(|id| (id, as_host(module, id))).collect();
+    let rare = rare_with_memory(module);
+    for id in &rare {
+        module.functions[id.index()].kind = FuncKind::Host;
+    }
+    let own: HashMap<FuncId, FuncId> = large(module, &rare).into_iter().map(|id| (id, as_host(module, id))).collect();
     for func in module.functions.iter_mut().filter(|func| func.kind == FuncKind::Host) {
         for_host_calls(&mut func.body, &mut |callee| *callee = *own.get(callee).unwrap_or(callee));
     }
     let mut stay: Vec<bool> = module.functions.iter().map(is_rare).collect();
-    for id in own.into_values() {
+    for id in own.into_values().chain(rare) {
         stay[id.index()] = true;
     }
     for (stays, is_recursive) in stay.iter_mut().zip(recursive(module)) {
@@ -49,6 +54,40 @@ fn is_rare(func: &Function) -> bool {
     func.flags.rare && func.params.iter().all(|p| is_plain(func.ty(*p))) && is_plain(&func.result)
 }
 
+/// The rare functions that work on memory and that only host code calls, by way of device functions too.
+fn rare_with_memory(module: &Module) -> Vec<FuncId> {
+    let all = (0..module.functions.len() as u32).map(FuncId);
+    let mut found: Vec<FuncId> = all
+        .filter(|id| module.function(*id).flags.rare && takes_memory(module.function(*id)))
+        .collect();
+    if !found.is_empty() {
+        let roots = module.functions.iter().flat_map(called_by_lanes).collect::<Vec<_>>();
+        let reached: Vec<FuncId> = roots
+            .into_iter()
+            .flat_map(|root| reached(module, root).into_iter().chain([root]))
+            .collect();
+        found.retain(|id| !reached.contains(id));
+    }
+    found
+}
+
+fn takes_memory(func: &Function) -> bool {
+    func.params.iter().any(|p| func.ty(*p).view().is_some())
+}
+
+/// The functions that the lanes of one call.
+fn called_by_lanes(func: &Function) -> Vec<FuncId> {
+    let mut found: Vec<FuncId> = references(&func.body).into_iter().map(|(callee, _)| callee).collect();
+    if matches!(func.kind, FuncKind::Host | FuncKind::Device) {
+        for callee in host_calls(&func.body) {
+            if let Some(at) = found.iter().position(|id| *id == callee) {
+                found.swap_remove(at);
+            }
+        }
+    }
+    found
+}
+
 fn is_plain(ty: &Type) -> bool {
     match ty {
         Type::Scalar(s) => !s.is_complex() && *s != weft_ir::Scalar::Bool,
@@ -57,8 +96,8 @@ fn is_plain(ty: &Type) -> bool {
     }
 }
 
-/// Large functions of which host code would get more than one copy.
-fn large(module: &Module) -> Vec<FuncId> {
+/// Large functions of which host code would get more than one copy, but for `rare` ones, which stay calls.
+fn large(module: &Module, rare: &[FuncId]) -> Vec<FuncId> {
     let order = callees_first(module);
     let mut sizes = vec![0usize; module.functions.len()];
     let mut loops = vec![false; module.functions.len()];
@@ -69,7 +108,8 @@ fn large(module: &Module) -> Vec<FuncId> {
             size += 1;
             has_loop |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. });
         });
-        for (callee, _) in references(body) {
+        // A call that stays is as large as any statement.
+        for (callee, _) in references(body).into_iter().filter(|(callee, _)| !rare.contains(callee)) {
             size = size.saturating_add(sizes[callee.index()]);
             has_loop |= loops[callee.index()];
         }
@@ -81,7 +121,9 @@ fn large(module: &Module) -> Vec<FuncId> {
     for id in order.iter().rev() {
         let func = module.function(*id);
         let mut count = copies[id.index()];
-        if count > 1 && sizes[id.index()] >= LARGE && loops[id.index()] && !is_rare(func) {
+        if rare.contains(id) {
+            count = count.min(1);
+        } else if count > 1 && sizes[id.index()] >= LARGE && loops[id.index()] && !is_rare(func) {
             found.push(*id);
             count = 1;
         }

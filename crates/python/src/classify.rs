@@ -412,9 +412,14 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
         // Where the functions of `operator` are written in C.
         Some("_operator") => Some(Object::Known(format!("operator.{name}"))),
         Some("numpy.linalg") => Some(Object::Known(format!("numpy.linalg.{name}"))),
-        // Its functions are methods of one RandomState, and those of others are called the same.
-        Some("numpy.random" | "numpy.random.mtrand") if is_numpy_random(object, &name) => {
+        // Functions of these modules are methods of one object each, and those of others are called the same.
+        Some("numpy.random" | "numpy.random.mtrand") if is_of_module(object, "numpy.random", &name) => {
             Some(Object::Known(format!("numpy.random.{name}")))
+        }
+        Some("random") if is_of_module(object, "random", &name) => Some(Object::Known(format!("random.{name}"))),
+        // Those written in C do not say where they are from.
+        None if matches!(&*name, "random" | "getrandbits") && is_of_module(object, "random", &name) => {
+            Some(Object::Known(format!("random.{name}")))
         }
         // Ufuncs say nothing of their module before NumPy 2.
         _ if type_name(object) == "ufunc" => Some(Object::Known(format!("numpy.{name}"))),
@@ -422,9 +427,9 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
     }
 }
 
-/// Is it `numpy.random`'s function of that name?
-fn is_numpy_random(object: &Bound<'_, PyAny>, name: &str) -> bool {
-    let named = object.py().import("numpy.random").and_then(|module| module.getattr(name));
+/// Is it a module's function of that name?
+fn is_of_module(object: &Bound<'_, PyAny>, module: &str, name: &str) -> bool {
+    let named = object.py().import(module).and_then(|module| module.getattr(name));
     named.is_ok_and(|named| named.eq(object).unwrap_or(false))
 }
 

@@ -138,8 +138,9 @@ impl Fx<'_, '_> {
         let status = self.w.load(Ty::I32, self.control.status);
         self.free_but_results(status);
         self.w.end(format_args!("ret {}", status.typed(Ty::I32)));
+        let seldom = if self.f.flags.rare { "noinline cold " } else { "" };
         let text = format!(
-            "define {linkage}i32 @{symbol}(ptr %ctx, ptr noalias %args, ptr %extra, i64 %begin, i64 %end) #0 {{\nentry:\n{}  br label %start\nstart:\n{}}}\n",
+            "define {linkage}i32 @{symbol}(ptr %ctx, ptr noalias %args, ptr %extra, i64 %begin, i64 %end) {seldom}#0 {{\nentry:\n{}  br label %start\nstart:\n{}}}\n",
             self.w.entry, self.w.body
         );
         self.cx.push_function(&text);

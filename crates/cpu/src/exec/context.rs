@@ -225,11 +225,11 @@ pub fn symbols() -> [(&'static str, usize); 15] {
         ("weft_launch", weft_launch as *const () as usize),
         ("weft_routine", routines::weft_routine as *const () as usize),
         ("weft_thread_state", host::weft_thread_state as *const () as usize),
-        ("weft_libm_log", host::weft_libm_log as *const () as usize),
-        ("weft_libm_exp", host::weft_libm_exp as *const () as usize),
-        ("weft_libm_pow", host::weft_libm_pow as *const () as usize),
-        ("weft_libm_cos", host::weft_libm_cos as *const () as usize),
-        ("weft_libm_acos", host::weft_libm_acos as *const () as usize),
+        ("weft_libm_log", host::libm::log as *const () as usize),
+        ("weft_libm_exp", host::libm::exp as *const () as usize),
+        ("weft_libm_pow", host::libm::pow as *const () as usize),
+        ("weft_libm_cos", host::libm::cos as *const () as usize),
+        ("weft_libm_acos", host::libm::acos as *const () as usize),
         ("weft_grid_barrier", cooperative::weft_grid_barrier as *const () as usize),
     ]
 }

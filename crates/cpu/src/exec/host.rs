@@ -1,6 +1,6 @@
 //! What only the host has, for compiled code: memory of the thread that runs, and the C library's functions.
 
-use weft_ir::{Libm, ThreadState};
+use weft_ir::ThreadState;
 use weft_runtime::threads;
 
 /// The address of the calling thread's memory, by the number of what is asked for.
@@ -9,22 +9,15 @@ pub extern "C" fn weft_thread_state(state: i32) -> *mut u8 {
     threads::address(*state.unwrap_or(&ThreadState::NumpyWords))
 }
 
-pub extern "C" fn weft_libm_log(x: f64) -> f64 {
-    Libm::Log.of(x, 0.0)
-}
-
-pub extern "C" fn weft_libm_exp(x: f64) -> f64 {
-    Libm::Exp.of(x, 0.0)
-}
-
-pub extern "C" fn weft_libm_pow(x: f64, y: f64) -> f64 {
-    Libm::Pow.of(x, y)
-}
-
-pub extern "C" fn weft_libm_cos(x: f64) -> f64 {
-    Libm::Cos.of(x, 0.0)
-}
-
-pub extern "C" fn weft_libm_acos(x: f64) -> f64 {
-    Libm::Acos.of(x, 0.0)
+/// The C library's functions, which compiled code calls by their own addresses.
+#[allow(unsafe_code)]
+pub mod libm {
+    // SAFETY: they have these signatures in C, and are defined for all numbers.
+    unsafe extern "C" {
+        pub safe fn log(x: f64) -> f64;
+        pub safe fn exp(x: f64) -> f64;
+        pub safe fn pow(x: f64, y: f64) -> f64;
+        pub safe fn cos(x: f64) -> f64;
+        pub safe fn acos(x: f64) -> f64;
+    }
 }

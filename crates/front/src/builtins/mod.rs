@@ -229,6 +229,7 @@ pub fn find(path: &str) -> Option<Entry> {
         "math"
             | "cmath"
             | "operator"
+            | "random"
             | "numpy"
             | "numpy.linalg"
             | "numpy.random"
@@ -248,6 +249,7 @@ pub fn find(path: &str) -> Option<Entry> {
         "math" => math::find(name),
         "cmath" => complex::find(name),
         "operator" => operators::find(name),
+        "random" => weft_library::random(name).map(|row| Entry::of_text(row, row.name)),
         "numpy" => numpy::find(name),
         "weft" => match name.split_once('.') {
             Some(("cuda", name)) => cuda::find(name),

@@ -9,7 +9,7 @@ const LIBRARY: u64 = 1 << 63;
 /// Of these, keys of texts have this one, too.
 const TEXT: u64 = 1 << 61;
 
-/// Of the math library's functions, those have this one that are seldom called.
+/// Those have this one that are seldom called.
 const RARE: u64 = 1 << 60;
 
 /// Of the math library's functions, those have this one that are of float32's width.
@@ -27,9 +27,9 @@ pub const fn is_text(key: u64) -> bool {
     key & (LIBRARY | TEXT) == LIBRARY | TEXT
 }
 
-/// A function of the math library that is seldom called?
+/// A function of a library that is seldom called?
 pub const fn is_rare(key: u64) -> bool {
-    key & (LIBRARY | TEXT | RARE) == LIBRARY | RARE
+    key & (LIBRARY | RARE) == LIBRARY | RARE
 }
 
 /// Do literals stand for float32 in it?

@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 use weft_ir::Source;
 use weft_library::{FILES, Policy};
 
-use super::{FILE, LIBRARY, TEXT};
+use super::{FILE, LIBRARY, RARE, TEXT};
 use crate::{Environment, FunctionSource, Items, Object, Options, Role, builtins};
 
 /// Bits of a key that number the functions of a file.
@@ -49,7 +49,7 @@ pub fn helper(file: &str, name: &str) -> Option<Rc<FunctionSource>> {
 
 /// The options that a text is compiled with for a caller.
 pub fn options(key: u64, caller: Options) -> Options {
-    let at = (key & !(LIBRARY | TEXT)) >> FILE_SHIFT;
+    let at = (key & !(LIBRARY | TEXT | RARE)) >> FILE_SHIFT;
     let policy = FILES.get(at as usize).map_or(Policy::AS_WRITTEN, |file| file.policy);
     Options {
         role: Role::Device,
@@ -120,13 +120,14 @@ fn read(file: usize) -> Module {
 fn definition(file: usize, number: usize, text: &str, def: &StmtFunctionDef) -> Rc<FunctionSource> {
     let (start, end) = (def.range().start().to_usize(), def.range().end().to_usize());
     let params = def.parameters.iter_non_variadic_params();
+    let kind = if weft_library::is_rare(&def.name) { TEXT | RARE } else { TEXT };
     let default = |param: &ruff_python_ast::ParameterWithDefault| {
         let value = constant(param.default.as_deref()?)?;
         Some((param.parameter.name.to_string(), value))
     };
     Rc::new(FunctionSource {
         name: def.name.to_string(),
-        key: LIBRARY | TEXT | (file as u64) << FILE_SHIFT | number as u64,
+        key: LIBRARY | kind | (file as u64) << FILE_SHIFT | number as u64,
         source: Source {
             file: format!("{FILE} library>/{}.py", FILES[file].name),
             first_line: text[..start].matches('\n').count() as u32 + 1,
@@ -194,6 +195,7 @@ mod tests {
                 assert_eq!(made.defaults.len(), defaults, "{}.{name}: a default that is no constant", file.name);
                 let row = weft_library::rows()
                     .iter()
+                    .chain(weft_library::random_rows())
                     .find(|row| row.definition() == name && row.file == file.name);
                 assert_eq!(row.is_none(), name.starts_with('_'), "{}.{name}: its row", file.name);
                 assert!(
@@ -211,6 +213,10 @@ mod tests {
                 row.name
             );
             assert_eq!(weft_library::find(row.name), Some(row), "{}: two rows", row.name);
+        }
+        for row in weft_library::random_rows() {
+            assert!(helper(row.file, row.name).is_some(), "random.{}", row.name);
+            assert_eq!(weft_library::random(row.name), Some(row), "random.{}: two rows", row.name);
         }
         for draw in weft_library::draws() {
             assert!(

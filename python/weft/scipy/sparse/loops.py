@@ -14,30 +14,62 @@ from weft import cuda, prange
 from weft._decorators import njit
 from weft._weft import ndarray
 
+ROWS = 1024
+"""Rows that one thread takes at a time, one after the other: as lanes of a vector they would gather every element."""
+
 
 @njit(parallel=True)
 def times_vector(indptr, indices, data, x, like):
     """The product of rows and a vector; `like` is of the result's dtype."""
-    found = np.zeros(indptr.size - 1, like.dtype)
-    for row in prange(indptr.size - 1):
-        total = found[row]
-        for at in range(indptr[row], indptr[row + 1]):
-            total += data[at] * x[indices[at]]
-        found[row] = total
+    rows = indptr.size - 1
+    found = np.empty(rows, like.dtype)
+    for block in prange((rows + ROWS - 1) // ROWS):
+        first = block * ROWS
+        some_times_vector(indptr, indices, data, x, first, min(first + ROWS, rows), found)
     return found
+
+
+@njit
+def some_times_vector(indptr, indices, data, x, first, last, found):
+    """The product of some rows and a vector. Places that are unsigned are known not to count from the end."""
+    # What makes an array, were it of one element, is no lane of a vector.
+    zero = np.zeros(1, found.dtype)[0]
+    at = np.uint64(indptr[first])
+    for row in range(first, last):
+        total = zero
+        end = np.uint64(indptr[row + 1])
+        while at < end:
+            total += data[at] * x[np.uint64(indices[at])]
+            at += np.uint64(1)
+        found[row] = total
 
 
 @njit(parallel=True)
 def times_matrix(indptr, indices, data, x, like):
     """The product of rows and a matrix with elements everywhere."""
-    found = np.zeros((indptr.size - 1, x.shape[1]), like.dtype)
-    for row in prange(indptr.size - 1):
-        for at in range(indptr[row], indptr[row + 1]):
+    rows = indptr.size - 1
+    found = np.empty((rows, x.shape[1]), like.dtype)
+    for block in prange((rows + ROWS - 1) // ROWS):
+        first = block * ROWS
+        some_times_matrix(indptr, indices, data, x, first, min(first + ROWS, rows), found)
+    return found
+
+
+@njit
+def some_times_matrix(indptr, indices, data, x, first, last, found):
+    """The product of some rows and a matrix."""
+    zero = np.zeros(1, found.dtype)[0]
+    at = np.uint64(indptr[first])
+    for row in range(first, last):
+        for column in range(x.shape[1]):
+            found[row, column] = zero
+        end = np.uint64(indptr[row + 1])
+        while at < end:
             weight = data[at]
-            source = indices[at]
+            source = np.uint64(indices[at])
             for column in range(x.shape[1]):
                 found[row, column] += weight * x[source, column]
-    return found
+            at += np.uint64(1)
 
 
 @cuda.jit(fma=False)

@@ -400,7 +400,7 @@ class csr_matrix(_Rows):
         if self.device.kind != "cpu":
             return self._times_there(x, kind)
         loop = loops.times_vector if x.ndim == 1 else loops.times_matrix
-        return on_hosts(loop, self._indptr, self._indices, self.data, x, weft.zeros(1, kind))
+        return on_hosts(loop, self._indptr, self._indices, self.data, x, np.zeros(1, kind))
 
     def _times_there(self, x: ndarray, kind: np.dtype) -> ndarray:
         """The product on the device of the matrix."""
@@ -413,7 +413,7 @@ class csr_matrix(_Rows):
         if self.shape[1] != other.shape[0]:
             raise ValueError(f"dimension mismatch: {self.shape} and {other.shape}")
         mine, theirs = (self._indptr, self._indices), (other._indptr, other._indices)
-        like = weft.zeros(1, np.result_type(self.dtype, other.dtype))
+        like = np.zeros(1, np.result_type(self.dtype, other.dtype))
         width = other.shape[1]
         starts = on_hosts(loops.product_sizes, *mine, *theirs, width)
         found, values = on_hosts(loops.product, *mine, self.data, *theirs, other.data, starts, width, like, keeps_shape=False)
