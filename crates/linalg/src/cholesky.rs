@@ -94,7 +94,7 @@ fn of_small<T: Element<Re = f64>>(matrix: MatRef<'_, T>, out: MatMut<'_, T>) -> 
                     *memory.add(at * step + col) = matrix[(col, at)];
                 }
             }
-            small::multiply(&Job {
+            let product = Job {
                 m: rows,
                 k: start,
                 n: n - start,
@@ -106,7 +106,10 @@ fn of_small<T: Element<Re = f64>>(matrix: MatRef<'_, T>, out: MatMut<'_, T>) -> 
                 c: memory.add(start * step + start),
                 c_row: step as isize,
                 adds: true,
-            });
+            };
+            if start > 0 {
+                small::multiply(&product);
+            }
             (start..start + rows).all(|at| {
                 let row = memory.add(at * step);
                 let before = Columns {
