@@ -86,6 +86,10 @@ fn due(opcode: &str, types: &[Ty], wide: bool) -> Vec<Due> {
         ("shfl", _) => vec![Exactly(first), Exactly(first), Exactly(Ty::U32)],
         ("match", _) => vec![Exactly(Ty::U32), Exactly(first), Exactly(Ty::U32)],
         ("redux", _) => vec![Exactly(first), Exactly(first), Exactly(Ty::U32)],
+        ("mma", _) => vec![Exactly(Ty::F32), Exactly(Ty::B32), Exactly(Ty::B32), Exactly(Ty::F32)],
+        ("ldmatrix", _) => vec![Exactly(Ty::B32), Anything],
+        // To TensorFloat-32, which has no type of registers.
+        ("cvt", None) => vec![Exactly(Ty::B32), Exactly(first)],
         ("vote", _) if first == Ty::B32 => vec![Exactly(Ty::U32), Anything, Exactly(Ty::U32)],
         ("vote", _) => vec![Anything, Anything, Exactly(Ty::U32)],
         ("bar" | "barrier", _) => vec![Anything],

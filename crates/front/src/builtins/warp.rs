@@ -30,6 +30,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "ballot_sync" => Entry::of(ballot),
         "match_any_sync" => Entry::of(|l, c| matching(l, c, WarpOp::MatchAny)),
         "match_all_sync" => Entry::of(match_all),
+        "mma" => Entry::of(mma),
         "activemask" => Entry::of(activemask),
         "lanemask_lt" => Entry::of(lanemask_lt),
         "cg" | "cg.GridGroup" => Entry::Module,
@@ -167,6 +168,57 @@ fn activemask(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [] = call.exactly()?;
     l.kernel_only("a warp", call.span)?;
     Ok(Val::Num(l.b.emit(Scalar::U32, Op::ActiveMask), U32))
+}
+
+/// `cuda.mma(sums, left, right, left_transposed=False, right_transposed=False)`: a product of matrices in shared memory, by tensor cores.
+fn mma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let names = ["sums", "left", "right", "left_transposed", "right_transposed"];
+    let [sums, left, right, left_transposed, right_transposed] = call.bind(names, 3)?.map(|val| val.unwrap_or(Val::None));
+    l.kernel_only("a warp", call.span)?;
+    let sums = match &sums {
+        Val::View(value, ty) if weft_ir::mma::are_sums(*ty) => *value,
+        other => {
+            let message = format!("the sums of {} are a cuda.local.array of shape (p, q, 4) of float32, and this is {}", call.name, other.ty());
+            return Err(l.typing(call.span, message));
+        }
+    };
+    let ((left, elem), (right, other)) = (factor(l, &left, call)?, factor(l, &right, call)?);
+    if elem != other {
+        let (left, right) = (elem.numpy_name(), other.numpy_name());
+        return Err(l.typing(call.span, format!("{} multiplies elements of one type, not {left} and {right}", call.name)));
+    }
+    let [left_transposed, right_transposed] =
+        [(left_transposed, names[3]), (right_transposed, names[4])].map(|(val, name)| constant_flag(l, &val, name, call));
+    l.b.push(StmtKind::Mma {
+        sums,
+        left,
+        right,
+        left_transposed: left_transposed?,
+        right_transposed: right_transposed?,
+    });
+    Ok(Val::None)
+}
+
+/// One of the two that are multiplied.
+fn factor(l: &Lower<'_>, val: &Val, call: &Call) -> Res<(Value, Scalar)> {
+    match val {
+        Val::View(value, ty) if weft_ir::mma::is_factor(*ty) => Ok((*value, ty.elem)),
+        other => {
+            let name = &call.name;
+            let diag = l.typing(call.span, format!("{name} multiplies matrices in shared memory, and this is {}", other.ty()));
+            Err(diag)
+        }
+    }
+}
+
+fn constant_flag(l: &Lower<'_>, val: &Val, name: &str, call: &Call) -> Res<bool> {
+    match val {
+        Val::None => Ok(false),
+        val => match val.const_int() {
+            Some(n @ 0..=1) => Ok(n == 1),
+            _ => Err(l.typing(call.span, format!("{name} of {} is True or False, known when it is compiled", call.name))),
+        },
+    }
 }
 
 /// The lanes below the own one.

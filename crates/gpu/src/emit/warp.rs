@@ -16,7 +16,7 @@ impl Fx<'_> {
     pub fn has_groups(&self) -> bool {
         self.f
             .body
-            .any(&mut |kind| matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::Warp { .. })))
+            .any(&mut |kind| matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Mma { .. } | StmtKind::Let(_, Op::Warp { .. })))
     }
 
     pub fn of_group(&mut self, op: WarpOp, value: Value, lane: Option<Value>) -> Res<Num> {

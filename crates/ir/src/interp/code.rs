@@ -57,6 +57,12 @@ pub(super) enum Instr<'m> {
         value: Value,
         part: Part,
     },
+    /// See `mma`.
+    Mma {
+        sums: Value,
+        factors: [Value; 2],
+        transposed: [bool; 2],
+    },
     /// Waits for other threads: see `meet`.
     Meet(Meeting),
     Raise(ErrorKind, &'m str),
@@ -310,6 +316,17 @@ fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
         StmtKind::Barrier => Instr::Meet(Meeting::Barrier),
         StmtKind::GridBarrier => Instr::Meet(Meeting::GridBarrier),
         StmtKind::SyncWarp(mask) => Instr::Meet(Meeting::SyncWarp { mask: *mask }),
+        StmtKind::Mma {
+            sums,
+            left,
+            right,
+            left_transposed,
+            right_transposed,
+        } => Instr::Mma {
+            sums: *sums,
+            factors: [*left, *right],
+            transposed: [*left_transposed, *right_transposed],
+        },
         StmtKind::Raise { kind, message } => Instr::Raise(*kind, message),
         StmtKind::Print(items) => Instr::Print(items),
         StmtKind::Fence(_) | StmtKind::Sleep(_) => Instr::Nothing,

@@ -2,6 +2,7 @@
 
 use super::Summary;
 use super::error::{Fault, VerifyError};
+use crate::mma;
 use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Spread, Stmt, StmtKind, Value};
 use crate::op::{Index, Op, Part};
 use crate::types::{Type, ViewType};
@@ -283,6 +284,20 @@ impl Body<'_> {
             return Err(Fault::ReadOnly(view));
         }
         self.is(value, &elem, "the value stored")
+    }
+
+    pub(super) fn mma(&self, &sums: &Value, &left: &Value, &right: &Value, _left: &bool, _right: &bool) -> Checked {
+        let ty = self.view(sums, "mma")?;
+        if !mma::are_sums(ty) {
+            return Err(operand("mma", &ty.into()));
+        }
+        let (left, right) = (self.view(left, "mma")?, self.view(right, "mma")?);
+        for ty in [left, right] {
+            if !mma::is_factor(ty) {
+                return Err(operand("mma", &ty.into()));
+            }
+        }
+        same(&right.elem.into(), &left.elem.into(), "the right factor's elements")
     }
 
     /// Checks arguments against the callee's parameters after the first `skip`.

@@ -486,6 +486,15 @@ impl<'m> Statements<'m> for TextWriter<'m> {
         Ok(())
     }
 
+    fn mma(&mut self, sums: &View<Text>, [left, right]: [&View<Text>; 2], [left_transposed, right_transposed]: [bool; 2]) -> Res<()> {
+        let shape: Vec<_> = sums.shape.iter().map(|n| n.const_int()).collect();
+        self.line(format_args!(
+            "mma {}{shape:?}, {} {left_transposed}, {} {right_transposed}",
+            sums.place, left.place, right.place
+        ));
+        Ok(())
+    }
+
     fn fence(&mut self, scope: FenceScope) -> Res<()> {
         self.line(format_args!("fence {}", scope.name()));
         Ok(())
