@@ -9,6 +9,9 @@ pub const COLUMNS: i64 = 8;
 /// Sums of a tile that a lane has.
 pub const SUMS: i64 = 4;
 
+/// What holds several elements at once.
+pub const WORD: Scalar = Scalar::I64;
+
 /// Along how many places of the inner axis elements are multiplied at once: 32 bytes. Nothing for what cannot be multiplied so.
 pub const fn depth(elem: Scalar) -> Option<i64> {
     match elem {
@@ -31,8 +34,9 @@ pub fn are_sums(ty: ViewType) -> bool {
     ty.elem == Scalar::F32 && ty.rank == 3 && ty.layout == Layout::C && ty.space == Space::Local && ty.writable
 }
 
-/// Can a view be one of the two that are multiplied?
-pub fn is_factor(ty: ViewType) -> bool {
+/// Can a view hold such elements of a matrix that is multiplied?
+pub fn is_factor(elem: Scalar, ty: ViewType) -> bool {
     let lies_together = matches!(ty.layout, Layout::C | Layout::Row);
-    depth(ty.elem).is_some() && ty.rank == 2 && lies_together && ty.space == Space::Shared
+    let holds_them = ty.elem == elem || ty.elem == WORD;
+    depth(elem).is_some() && holds_them && ty.rank == 2 && lies_together && ty.space == Space::Shared
 }

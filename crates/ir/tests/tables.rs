@@ -99,7 +99,7 @@ kernel @threads(%0 odd: ((),), %1 x: view<i64, 1, C, global>, %2 mask: u32, %3 l
   sync_warp %2
   %14: view<f32, 3, C, local> = array 1
   %15: view<f16, 2, C, shared> = array 2
-  mma %14, %15, %15 right_transposed
+  mma f16 %14, %15, %15 right_transposed
   fence block
   sleep %2
   return

@@ -47,7 +47,13 @@ pub trait Statements<'m>: Operations<'m> {
     fn sync_warp(&mut self, mask: Value) -> Result<(), Self::Error>;
 
     /// Lanes of a warp add a product of matrices to their sums: see [`StmtKind::Mma`].
-    fn mma(&mut self, sums: &View<Self::Machine>, factors: [&View<Self::Machine>; 2], transposed: [bool; 2]) -> Result<(), Self::Error>;
+    fn mma(
+        &mut self,
+        elem: Scalar,
+        sums: &View<Self::Machine>,
+        factors: [&View<Self::Machine>; 2],
+        transposed: [bool; 2],
+    ) -> Result<(), Self::Error>;
 
     fn fence(&mut self, scope: FenceScope) -> Result<(), Self::Error>;
 
@@ -112,6 +118,7 @@ pub trait Statements<'m>: Operations<'m> {
             StmtKind::GridBarrier => self.grid_barrier()?,
             StmtKind::SyncWarp(mask) => self.sync_warp(*mask)?,
             StmtKind::Mma {
+                elem,
                 sums,
                 left,
                 right,
@@ -119,7 +126,7 @@ pub trait Statements<'m>: Operations<'m> {
                 right_transposed,
             } => {
                 let (sums, left, right) = (self.view(*sums)?, self.view(*left)?, self.view(*right)?);
-                self.mma(&sums, [&left, &right], [*left_transposed, *right_transposed])?;
+                self.mma(*elem, &sums, [&left, &right], [*left_transposed, *right_transposed])?;
             }
             StmtKind::Fence(scope) => self.fence(*scope)?,
             StmtKind::Sleep(time) => self.sleep(*time)?,

@@ -71,7 +71,7 @@ const ROWS: &[&str] = &[
     "barrier",
     "grid_barrier",
     "sync_warp %mask",
-    "%r: view<f32, 3, C, local> = array 1  %r2: view<f16, 2, C, shared> = array 2  mma %r, %r2, %r2 right_transposed",
+    "%r: view<f32, 3, C, local> = array 1  %r2: view<f16, 2, C, shared> = array 2  mma f16 %r, %r2, %r2 right_transposed",
     "fence system",
     "sleep %mask",
     "raise value \"no\"",

@@ -126,8 +126,8 @@ impl<'m> Statements<'m> for Fx<'_, 'm> {
         Ok(())
     }
 
-    fn mma(&mut self, sums: &View, factors: [&View; 2], transposed: [bool; 2]) -> Res<()> {
-        self.products_of_tiles(sums, factors, transposed)
+    fn mma(&mut self, elem: Scalar, sums: &View, factors: [&View; 2], transposed: [bool; 2]) -> Res<()> {
+        self.products_of_tiles(elem, sums, factors, transposed)
     }
 
     fn fence(&mut self, scope: FenceScope) -> Res<()> {

@@ -35,7 +35,7 @@ struct Factor {
 }
 
 impl Fx<'_, '_> {
-    pub fn products_of_tiles(&mut self, sums: &View, factors: [&View; 2], transposed: [bool; 2]) -> Res<()> {
+    pub fn products_of_tiles(&mut self, elem: Scalar, sums: &View, factors: [&View; 2], transposed: [bool; 2]) -> Res<()> {
         if self.cx.target.sm < FIRST_SM {
             return self.unsupported("cuda.mma takes an NVIDIA GPU of compute capability 8.0 or newer");
         }
@@ -48,19 +48,19 @@ impl Fx<'_, '_> {
         }
         let lane = self.geometry(Geometry::LaneId);
         let lane = self.take_short(lane);
-        let [left, right] = [0, 1].map(|side| self.factor(factors[side], transposed[side]));
+        let [left, right] = [0, 1].map(|side| self.factor(elem, factors[side], transposed[side]));
         let rows = self.left_fragments(&left, lane, down);
         let columns = self.right_fragments(&right, lane, across);
         for (i, row) in rows.iter().enumerate() {
             for (j, column) in columns.iter().enumerate() {
                 let tile = i as i64 * across + j as i64;
-                self.add_product(left.elem, sums.place.base, tile * 4 * SUMS, row, column);
+                self.add_product(elem, sums.place.base, tile * 4 * SUMS, row, column);
             }
         }
         Ok(())
     }
 
-    fn factor(&mut self, view: &View, transposed: bool) -> Factor {
+    fn factor(&mut self, elem: Scalar, view: &View, transposed: bool) -> Factor {
         let stride = match view.ty.layout {
             Layout::Row => self.take(view.strides[0]),
             _ => {
@@ -70,7 +70,7 @@ impl Fx<'_, '_> {
         };
         Factor {
             base: view.place.base,
-            elem: view.ty.elem,
+            elem,
             stride: self.w.resize(stride, Ty::I32, true),
             transposed,
         }

@@ -4,7 +4,7 @@
 //! a flag, by which each level it passes is left, too.
 
 use naga::{Barrier, BinaryOperator, Statement};
-use weft_ir::{Block, ErrorKind, FenceScope, Label, PrintItem, StmtKind, Value};
+use weft_ir::{Block, ErrorKind, FenceScope, Label, PrintItem, Scalar, StmtKind, Value};
 use weft_passes::operands::ends;
 use weft_thread::{Code, Count, Numbers, Statements};
 
@@ -152,7 +152,7 @@ impl<'m> Statements<'m> for Fx<'m> {
         Ok(())
     }
 
-    fn mma(&mut self, _sums: &View, _factors: [&View; 2], _transposed: [bool; 2]) -> Res<()> {
+    fn mma(&mut self, _elem: Scalar, _sums: &View, _factors: [&View; 2], _transposed: [bool; 2]) -> Res<()> {
         self.unsupported(weft_ir::mma::NOT_HERE)
     }
 

@@ -3,6 +3,7 @@
 
 use crate::module::{Block, ErrorKind, FuncId, Function, Label, Local, Module, PrintItem, Reduction, Span, Stmt, StmtKind, Value};
 use crate::op::{BarrierOp, Index, Op, Part, WarpOp};
+use crate::types::Scalar;
 
 #[derive(Debug)]
 pub(super) struct Program<'m> {
@@ -59,6 +60,7 @@ pub(super) enum Instr<'m> {
     },
     /// See `mma`.
     Mma {
+        elem: Scalar,
         sums: Value,
         factors: [Value; 2],
         transposed: [bool; 2],
@@ -317,12 +319,14 @@ fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
         StmtKind::GridBarrier => Instr::Meet(Meeting::GridBarrier),
         StmtKind::SyncWarp(mask) => Instr::Meet(Meeting::SyncWarp { mask: *mask }),
         StmtKind::Mma {
+            elem,
             sums,
             left,
             right,
             left_transposed,
             right_transposed,
         } => Instr::Mma {
+            elem: *elem,
             sums: *sums,
             factors: [*left, *right],
             transposed: [*left_transposed, *right_transposed],

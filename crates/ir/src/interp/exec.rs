@@ -279,10 +279,11 @@ impl<'m> Machine<'m> {
                 part,
             } => self.store(frame, *view, indices, *value, *part)?,
             Instr::Mma {
+                elem,
                 sums,
                 factors,
                 transposed,
-            } => self.mma(function, frame, number % WARP, *sums, *factors, *transposed)?,
+            } => self.mma(frame, number % WARP, *elem, *sums, *factors, *transposed)?,
             Instr::Meet(meeting) => return Ok(Next::Stop(Stop::Meet(*meeting))),
             Instr::Raise(kind, message) => {
                 return Err(Fault::Raised {

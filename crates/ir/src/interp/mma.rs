@@ -3,13 +3,12 @@
 use super::Machine;
 use super::check::Access;
 use super::exec::Frame;
-use super::ops::elem;
 use super::trap::Fault;
 use super::value::View;
 use super::views;
 use crate::eval;
 use crate::mma::{self, COLUMNS, ROWS, SUMS};
-use crate::module::{Function, Value};
+use crate::module::Value;
 use crate::op::Const;
 use crate::types::Scalar;
 
@@ -17,6 +16,8 @@ use crate::types::Scalar;
 struct Factor {
     view: View,
     elem: Scalar,
+    /// How many elements are in each of the view's own.
+    held: i64,
     transposed: bool,
 }
 
@@ -24,20 +25,17 @@ impl Machine<'_> {
     /// Sums are exact to float64 here, and rounded once for each statement.
     pub(super) fn mma(
         &mut self,
-        function: &Function,
         frame: &Frame,
         lane: u32,
+        elem: Scalar,
         sums: Value,
         [left, right]: [Value; 2],
         [left_transposed, right_transposed]: [bool; 2],
     ) -> Result<(), Fault> {
-        let factor = |value, transposed| {
-            let (view, elem) = (frame.view(value)?.clone(), elem(function, value)?);
-            Ok(Factor { view, elem, transposed })
-        };
-        let (left, right) = (factor(left, left_transposed)?, factor(right, right_transposed)?);
+        let left = factor(frame, left, elem, left_transposed)?;
+        let right = factor(frame, right, elem, right_transposed)?;
         let sums = &frame.view(sums)?.clone();
-        let (Some(depth), &[tiles_down, tiles_across, SUMS]) = (mma::depth(left.elem), sums.shape.as_slice()) else {
+        let (Some(depth), &[tiles_down, tiles_across, SUMS]) = (mma::depth(elem), sums.shape.as_slice()) else {
             return Err(Fault::Malformed);
         };
         for down in 0..tiles_down {
@@ -60,14 +58,30 @@ impl Machine<'_> {
     }
 
     fn element(&mut self, factor: &Factor, row: i64, column: i64) -> Result<f64, Fault> {
-        let index = if factor.transposed { [column, row] } else { [row, column] };
-        let offset = views::locate(&factor.view, &index, |_| false)?;
+        let [down, right] = if factor.transposed { [column, row] } else { [row, column] };
+        let index = [down, right / factor.held];
+        let offset = views::locate(&factor.view, &index, |_| false)? + right % factor.held * factor.elem.size() as i64;
         let value = self.memory.load(&factor.view, offset, factor.elem, &index, Access::Read)?;
         match value {
             Const::F32(bits) => Ok(f32::from_bits(rounded(bits)).into()),
             half => float(half),
         }
     }
+}
+
+fn factor(frame: &Frame, value: Value, elem: Scalar, transposed: bool) -> Result<Factor, Fault> {
+    let view = frame.view(value)?.clone();
+    // The last axis lies together: steps along it are the size of what the view holds.
+    let &[_, step] = view.strides.as_slice() else {
+        return Err(Fault::Malformed);
+    };
+    let held = (step / elem.size() as i64).max(1);
+    Ok(Factor {
+        view,
+        elem,
+        held,
+        transposed,
+    })
 }
 
 fn float(value: Const) -> Result<f64, Fault> {

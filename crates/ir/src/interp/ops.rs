@@ -49,7 +49,7 @@ fn scalar(result: Option<Const>) -> Result<RtValue, Fault> {
     result.map(RtValue::Scalar).ok_or(Fault::Malformed)
 }
 
-pub(super) fn elem(function: &Function, view: Value) -> Result<Scalar, Fault> {
+fn elem(function: &Function, view: Value) -> Result<Scalar, Fault> {
     function.ty(view).view().map(|ty| ty.elem).ok_or(Fault::Malformed)
 }
 

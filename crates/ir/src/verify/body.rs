@@ -5,7 +5,7 @@ use super::error::{Fault, VerifyError};
 use crate::mma;
 use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Spread, Stmt, StmtKind, Value};
 use crate::op::{Index, Op, Part};
-use crate::types::{Type, ViewType};
+use crate::types::{Scalar, Type, ViewType};
 
 pub(super) type Checked<T = ()> = Result<T, Fault>;
 
@@ -286,18 +286,18 @@ impl Body<'_> {
         self.is(value, &elem, "the value stored")
     }
 
-    pub(super) fn mma(&self, &sums: &Value, &left: &Value, &right: &Value, _left: &bool, _right: &bool) -> Checked {
+    pub(super) fn mma(&self, &elem: &Scalar, &sums: &Value, &left: &Value, &right: &Value, _left: &bool, _right: &bool) -> Checked {
         let ty = self.view(sums, "mma")?;
         if !mma::are_sums(ty) {
             return Err(operand("mma", &ty.into()));
         }
-        let (left, right) = (self.view(left, "mma")?, self.view(right, "mma")?);
-        for ty in [left, right] {
-            if !mma::is_factor(ty) {
+        for factor in [left, right] {
+            let ty = self.view(factor, "mma")?;
+            if !mma::is_factor(elem, ty) {
                 return Err(operand("mma", &ty.into()));
             }
         }
-        same(&right.elem.into(), &left.elem.into(), "the right factor's elements")
+        Ok(())
     }
 
     /// Checks arguments against the callee's parameters after the first `skip`.

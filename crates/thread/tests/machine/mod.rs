@@ -486,12 +486,10 @@ impl<'m> Statements<'m> for TextWriter<'m> {
         Ok(())
     }
 
-    fn mma(&mut self, sums: &View<Text>, [left, right]: [&View<Text>; 2], [left_transposed, right_transposed]: [bool; 2]) -> Res<()> {
+    fn mma(&mut self, elem: Scalar, sums: &View<Text>, factors: [&View<Text>; 2], transposed: [bool; 2]) -> Res<()> {
         let shape: Vec<_> = sums.shape.iter().map(|n| n.const_int()).collect();
-        self.line(format_args!(
-            "mma {}{shape:?}, {} {left_transposed}, {} {right_transposed}",
-            sums.place, left.place, right.place
-        ));
+        let [left, right] = factors.map(|view| &view.place);
+        self.line(format_args!("mma {elem} {}{shape:?}, {left}, {right} {transposed:?}", sums.place));
         Ok(())
     }
 
