@@ -229,7 +229,8 @@ import numpy as np, weft
 from weft.kernels import tensor_cores
 tensor_cores.parts_of_products = None
 a = np.arange(1600, dtype=np.float16).reshape(40, 40) % 7
-assert np.array_equal(np.asarray(weft.asarray(a, device="cuda") @ weft.asarray(a, device="cuda")), a.astype(np.float32) @ a.astype(np.float32))
+there = weft.asarray(a, device="cuda")
+assert np.array_equal(np.asarray(there @ there), a.astype(np.float32) @ a.astype(np.float32))
 assert weft.device("cuda").compute_capability == (7, 5)
 """
 

@@ -93,7 +93,8 @@ def test_what_is_added(dtype: Any, in_words: bool) -> None:
 
 @on_tensor_cores
 def test_checked_mode_gives_the_same() -> None:
-    for dtype, transposed, in_words in [(np.float16, (False, True), True), (ml_dtypes.bfloat16, (True, False), False), (np.float32, (True, True), True)]:
+    cases = ((np.float16, (False, True), True), (ml_dtypes.bfloat16, (True, False), False), (np.float32, (True, True), True))
+    for dtype, transposed, in_words in cases:
         a, b, c = matrices(dtype, (1, 2))
         args = laid(a, transposed[0], in_words), laid(b, transposed[1], in_words)
         found = []
@@ -110,8 +111,8 @@ def test_float32_is_rounded_first() -> None:
     found = []
     for options in ({}, {"debug": True}):
         c = weft.zeros((16, 8), np.float32, device="cuda")
-        ones = weft.ones((8, 8), np.float32, device="cuda")
-        multiplying(np.float32, (1, 1), (False, False), False, **options)[1, 32](c, weft.full((16, 8), np.float32(2049), device="cuda"), ones)
+        many, ones = weft.full((16, 8), np.float32(2049), device="cuda"), weft.ones((8, 8), np.float32, device="cuda")
+        multiplying(np.float32, (1, 1), (False, False), False, **options)[1, 32](c, many, ones)
         found.append(np.asarray(c))
     assert (found[0] == 8 * 2050).all() and (found[1] == 8 * 2050).all()
 
@@ -183,7 +184,10 @@ def test_wrong_arguments(body: str, match: str) -> None:
 
 
 @on_tensor_cores
-@pytest.mark.parametrize(("body", "match"), [("three, half, half", r"shape \(p, q, 4\)"), ("many, half, half", "64 tiles at the most, and these are 8 by 9")])
+@pytest.mark.parametrize(
+    ("body", "match"),
+    [("three, half, half", r"shape \(p, q, 4\)"), ("many, half, half", "64 tiles at the most, and these are 8 by 9")],
+)
 def test_wrong_shapes_of_sums(body: str, match: str) -> None:
     refused(body, UnsupportedError, match, "cuda")
 
@@ -203,8 +207,8 @@ def test_the_host_has_none() -> None:
 
 
 def test_older_gpus_have_none() -> None:
-    with pytest.raises(UnsupportedError, match="compute capability 8.0 or newer"):
-        cuda.compile_ptx(multiplying(np.float16, (1, 1), (False, False), False), (float32[:, ::1], int64[:, ::1], int64[:, ::1]), cc=(7, 5))
+    with pytest.raises(UnsupportedError, match=r"compute capability 8\.0 or newer"):
+        cuda.compile_ptx(multiplying(np.float16, (1, 1), (False, False), True), (float32[:, ::1], int64[:, ::1], int64[:, ::1]), cc=(7, 5))
 
 
 def assembles(ptx: str, sm: int) -> None:

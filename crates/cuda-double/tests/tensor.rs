@@ -78,7 +78,9 @@ fn multiplying(form: &str, before: &str) -> String {
             loads += &format!("  ld.global.u32 %r{}, [%rd9+{}];\n", first + i, 4 * i);
         }
     }
-    let stores: String = (0..4).map(|i| format!("  st.global.u32 [%rd9+{}], %r{};\n", 4 * i, 20 + i)).collect();
+    let stores: String = (0..4)
+        .map(|i| format!("  st.global.u32 [%rd9+{}], %r{};\n", 4 * i, 20 + i))
+        .collect();
     let multiply = format!(
         "  mma.sync.aligned.{form} {{{}}}, {{{}}}, {{{}}}, {{{}}};\n",
         names(20, 4),
@@ -156,7 +158,10 @@ fn every_lane_must_take_part() {
     let memory = gpu.upload(&[0u32; 512]);
     let k = gpu.kernel(&multiplying(KINDS[0].form, ""));
     let (code, report) = gpu.fails(k, 1, 20, &[memory; 4]);
-    assert!(code == 719 && report.contains("all 32 lanes") && report.contains("12 of them"), "{code} {report}");
+    assert!(
+        code == 719 && report.contains("all 32 lanes") && report.contains("12 of them"),
+        "{code} {report}"
+    );
 }
 
 #[test]
@@ -171,7 +176,9 @@ fn lanes_that_have_ended_are_missed() {
 
 /// Fills shared memory with the numbers of its halves, and leaves what `load` puts into `%r20` and so on.
 fn loading(load: &str, count: usize, row: &str) -> String {
-    let stores: String = (0..count).map(|i| format!("  st.global.u32 [%rd9+{}], %r{};\n", 4 * i, 20 + i)).collect();
+    let stores: String = (0..count)
+        .map(|i| format!("  st.global.u32 [%rd9+{}], %r{};\n", 4 * i, 20 + i))
+        .collect();
     kernel(
         1,
         &format!(
@@ -252,8 +259,22 @@ fn a_row_that_another_thread_writes_is_a_race() {
 fn float32_is_rounded_half_away_from_zero() {
     let gpu = Gpu::new();
     let half_way = 1.0f32.to_bits() + (1 << 12);
-    let given = [1.0f32.to_bits(), half_way, half_way - 1, half_way | 1 << 31, f32::INFINITY.to_bits(), f32::MAX.to_bits()];
-    let wanted = [1.0f32.to_bits(), half_way + (1 << 12), 1.0f32.to_bits(), (half_way + (1 << 12)) | 1 << 31, 0x7f80_0000, 0x7f80_0000];
+    let given = [
+        1.0f32.to_bits(),
+        half_way,
+        half_way - 1,
+        half_way | 1 << 31,
+        f32::INFINITY.to_bits(),
+        f32::MAX.to_bits(),
+    ];
+    let wanted = [
+        1.0f32.to_bits(),
+        half_way + (1 << 12),
+        1.0f32.to_bits(),
+        (half_way + (1 << 12)) | 1 << 31,
+        0x7f80_0000,
+        0x7f80_0000,
+    ];
     let body = "  mul.wide.u32 %rd9, %r3, 4;\n  add.s64 %rd9, %rd0, %rd9;\n  ld.global.u32 %r10, [%rd9];\n  cvt.rna.tf32.f32 %r11, %r10;
   st.global.u32 [%rd9], %r11;\n  ret;";
     let memory = gpu.upload(&given);
@@ -272,7 +293,10 @@ fn what_assemblers_refuse_is_refused() {
         let (code, log) = gpu.try_load(ptx).unwrap_err();
         assert!(code == 218 && log.contains(wanted), "{code} {log}");
     };
-    let old = |ptx: &str| ptx.replace(".target sm_90", ".target sm_75").replace(".version 8.0", ".version 6.5");
+    let old = |ptx: &str| {
+        ptx.replace(".target sm_90", ".target sm_75")
+            .replace(".version 8.0", ".version 6.5")
+    };
     refused(&old(&good), "requires .target sm_80 or higher and PTX 7.0");
     refused(&good.replace(".aligned", ""), "no such form");
     refused(&good.replace("row.col", "col.row"), "no such form");

@@ -65,7 +65,7 @@ match_any_sync = _InKernel("match_any_sync", "match_any_sync(mask, value): the l
 match_all_sync = _InKernel("match_all_sync", "match_all_sync(mask, value): (mask, True) if all its lanes have one value, else (0, False).")
 mma = _InKernel(
     "mma",
-    "mma(sums, left, right, left_transposed=False, right_transposed=False, dtype=None): sums += left @ right by the tensor cores, for a whole warp.",
+    "mma(sums, left, right, left_transposed=False, right_transposed=False, dtype=None): sums += left @ right of a warp, by tensor cores.",
 )
 activemask = _InKernel("activemask", "activemask(): the lanes of the warp that run together now, as the bits of a uint32.")
 lanemask_lt = _InKernel("lanemask_lt", "lanemask_lt(): the lanes below the own one, as the bits of a uint32.")

@@ -44,7 +44,9 @@ impl Fx<'_, '_> {
             return self.unsupported("the sums of cuda.mma are a cuda.local.array of shape (p, q, 4), known when it is compiled");
         };
         if down.saturating_mul(across) > MOST_TILES {
-            return self.unsupported(format!("the sums of cuda.mma are {MOST_TILES} tiles at the most, and these are {down} by {across}"));
+            return self.unsupported(format!(
+                "the sums of cuda.mma are {MOST_TILES} tiles at the most, and these are {down} by {across}"
+            ));
         }
         let lane = self.geometry(Geometry::LaneId);
         let lane = self.take_short(lane);
@@ -111,10 +113,7 @@ impl Fx<'_, '_> {
     /// or (`beside`) the one at its right side.
     fn start_of_squares(&mut self, factor: &Factor, lane: Operand, beside: bool) -> Operand {
         let number = |n| Ty::I32.int_const(n);
-        let (half, quarter) = (
-            self.w.binary("lshr", lane, number(4)),
-            self.w.binary("and", lane, number(SQUARE)),
-        );
+        let (half, quarter) = (self.w.binary("lshr", lane, number(4)), self.w.binary("and", lane, number(SQUARE)));
         let (row, column) = if beside {
             let inside = self.w.binary("and", lane, number(SQUARE - 1));
             let below = self.w.binary("mul", half, number(SQUARE));
@@ -131,7 +130,8 @@ impl Fx<'_, '_> {
     fn at(&mut self, factor: &Factor, row: Operand, bytes: Operand) -> Operand {
         let down = self.w.binary("mul", row, factor.stride);
         let offset = self.w.binary("add", down, bytes);
-        self.w.inst(factor.base.ty, format_args!("getelementptr i8, {}, {offset}", factor.base))
+        self.w
+            .inst(factor.base.ty, format_args!("getelementptr i8, {}, {offset}", factor.base))
     }
 
     /// The address of another tile: so many rows or columns of the matrix further, which are the other way round in its transpose.
@@ -193,8 +193,10 @@ impl Fx<'_, '_> {
         let places: Vec<Operand> = (0..SUMS)
             .map(|i| {
                 let at = bytes + 4 * i;
-                self.w
-                    .inst(Ty::Ptr(Memory::Generic), format_args!("getelementptr inbounds i8, {sums}, i32 {at}"))
+                self.w.inst(
+                    Ty::Ptr(Memory::Generic),
+                    format_args!("getelementptr inbounds i8, {sums}, i32 {at}"),
+                )
             })
             .collect();
         let (name, word) = match elem {
@@ -214,7 +216,9 @@ impl Fx<'_, '_> {
         for place in &places {
             args.push(self.w.load(Ty::F32, *place).to_string());
         }
-        let types = [vec![word; row.len() + column.len()], vec!["float"; places.len()]].concat().join(", ");
+        let types = [vec![word; row.len() + column.len()], vec!["float"; places.len()]]
+            .concat()
+            .join(", ");
         self.cx.declare(format!("declare {FOUR_FLOATS} @llvm.nvvm.mma.{name}({types})"));
         let all = self
             .w

@@ -228,7 +228,10 @@ fn constant_flag(l: &Lower<'_>, val: &Val, name: &str, call: &Call) -> Res<bool>
         Val::None => Ok(false),
         val => match val.const_int() {
             Some(n @ 0..=1) => Ok(n == 1),
-            _ => Err(l.typing(call.span, format!("{name} of {} is True or False, known when it is compiled", call.name))),
+            _ => Err(l.typing(
+                call.span,
+                format!("{name} of {} is True or False, known when it is compiled", call.name),
+            )),
         },
     }
 }

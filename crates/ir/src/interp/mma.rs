@@ -35,8 +35,12 @@ impl Machine<'_> {
         let left = factor(frame, left, elem, left_transposed)?;
         let right = factor(frame, right, elem, right_transposed)?;
         let sums = &frame.view(sums)?.clone();
-        let (Some(depth), &[tiles_down, tiles_across, SUMS]) = (mma::depth(elem), sums.shape.as_slice()) else {
-            return Err(Fault::Malformed);
+        let depth = mma::depth(elem).ok_or(Fault::Malformed)?;
+        let &[tiles_down, tiles_across, SUMS] = sums.shape.as_slice() else {
+            return Err(Fault::BadView {
+                array: sums.name().to_owned(),
+                message: format!("the sums of a product of matrices have {SUMS} in their last axis"),
+            });
         };
         for down in 0..tiles_down {
             for across in 0..tiles_across {
