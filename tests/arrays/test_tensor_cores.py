@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import itertools
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -194,12 +196,12 @@ def test_float32_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, tak
 @pytest.mark.parametrize("tile", [64, 128])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_code(dtype: np.dtype, tile: int) -> None:
-    """Each warp multiplies half of the rows and 32 columns of a piece twice, from shared memory, and nothing is in local memory."""
+    """Each of four warps multiplies a quarter of a piece twice, from shared memory, and nothing is in local memory."""
     a = there(normal((1, 1, 32, 32), dtype))
     tensor_cores.parts_of_products(a, a, tile, 1)
     texts = tensor_cores._kernel(dtype, tile, False, False).inspect_asm().values()
     kind = {HALF: "16.row.col.f32.f16.f16.f32", BFLOAT16: "16.row.col.f32.bf16.bf16.f32", SINGLE: "8.row.col.f32.tf32.tf32.f32"}[dtype]
-    rows, columns = tile // 32, 4
+    rows, columns = tile // 32, tile // 16
     # Squares come four at a time; of float32 each lane loads four words of every tile of rows, and two of columns, and rounds them.
     words, squares = (2 * (4 * rows + 2 * columns), 0) if dtype is SINGLE else (0, 2 * (rows + columns // 2))
     assert texts
@@ -207,8 +209,33 @@ def test_the_code(dtype: np.dtype, tile: int) -> None:
         assert text.count(f"mma.sync.aligned.m16n8k{kind}") == text.count("mma.sync") == 2 * rows * columns
         assert text.count("ldmatrix.sync.aligned.m8n8.x4") == squares
         assert text.count("cvt.rna.tf32.f32") == text.count("ld.shared.b32") == words
-        assert len(re.findall(r"ld\.global(\.nc)?\.b64", text)) == text.count("st.shared.b64") == 8
-        assert ".local" not in text and len(re.findall(r"ld\.global", text)) == 8
+        assert len(re.findall(r"ld\.global(\.nc)?\.b64", text)) == text.count("st.shared.b64") == tile // 8
+        assert ".local" not in text and len(re.findall(r"ld\.global", text)) == tile // 8
+
+
+@pytest.mark.parametrize(("left", "right"), list(itertools.product((False, True), repeat=2)))
+@pytest.mark.parametrize("dtype", (HALF, SINGLE), ids=str)
+def test_sums_fit_the_registers(dtype: np.dtype, left: bool, right: bool) -> None:
+    """NVIDIA's assembler takes the code for large tiles, and puts nothing of a thread's into memory."""
+    named = os.environ.get("WEFT_PTXAS")
+    found = [named] if named else sorted(glob.glob(str(Path(sys.prefix, "lib/python3.*/site-packages/nvidia/cu*/bin/ptxas"))))
+    if not found:
+        pytest.skip("no ptxas here: pip install nvidia-cuda-nvcc")
+    a = there(normal((1, 1, 64, 128), dtype))[..., :64]
+    turned = a.transpose(0, 1, 3, 2)
+    tensor_cores.parts_of_products(turned if left else a, turned if right else a, 128, 1)
+    for text in tensor_cores._kernel(dtype, 128, left, right).inspect_asm().values():
+        for sm in (90, 120):
+            command = [found[0], "-v", f"-arch=sm_{sm}", "-o", os.devnull, "-"]
+            done = subprocess.run(command, input=text, text=True, capture_output=True)
+            assert done.returncode == 0, f"{done.stdout}{done.stderr}\n{text}"
+            assert " 0 bytes stack frame, 0 bytes spill stores" in done.stderr, done.stderr
+
+
+def test_nothing_is_waited_for() -> None:
+    a, b = there(normal((40, 50), HALF)), there(normal((50, 44), HALF))
+    with weft.syncs("error"):
+        weft.eval(a[:, ::-1] @ b @ a[:, :44].mT)
 
 
 def test_captured_graphs(taken: list[Any]) -> None:

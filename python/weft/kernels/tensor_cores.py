@@ -29,8 +29,9 @@ __all__ = ["parts_of_products", "tile_for"]
 _WORD = np.dtype(np.int64)
 _WORDS = 8
 
-# A warp has half of the tile's rows and so many columns: tiles of 16 by 8 sums.
-_COLUMNS = 32
+# Four warps have a quarter of the tile each: as many sums as fit a thread's registers, so that words in shared memory are read for as many
+# of them as possible.
+_THREADS = 128
 
 # The most blocks along the second and the third axis of a grid.
 _GRID = 65535
@@ -64,13 +65,13 @@ class _Factor(NamedTuple):
 
 @functools.cache
 def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed: bool) -> Any:
-    """The kernel of one tile for each block, of `2 * tile` threads."""
+    """The kernel of one tile for each block."""
     held = 8 // dtype.itemsize
-    threads, down, across = 2 * tile, tile // 32, _COLUMNS // 8
+    down, across = tile // 32, tile // 16
     # The inner axis is the last of a left factor as it is, of a right one that is transposed.
     left_rows, left_words = (_WORDS * held, tile // held) if left_transposed else (tile, _WORDS)
     right_rows, right_words = (tile, _WORDS) if right_transposed else (_WORDS * held, tile // held)
-    loads = tile * _WORDS // threads
+    loads = tile * _WORDS // _THREADS
     # Behind each row 16 bytes, or 32 where single numbers of float32 are read down a column: lanes read from different banks.
     left_row = left_words + (4 if left_transposed and held == 2 else 2)
     right_row = right_words + (2 if right_transposed or held == 4 else 4)
@@ -93,7 +94,7 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
         right_ahead = cuda.local.array(loads, np.int64)
         t = cuda.threadIdx.x
         warp, lane = t // 32, t % 32
-        row_in, column_in = warp % 2 * (tile // 2), warp // 2 * _COLUMNS
+        row_in, column_in = warp % 2 * (tile // 2), warp // 2 * (tile // 2)
         row0, column0 = cuda.blockIdx.x * tile, cuda.blockIdx.y * tile
         place = first + cuda.blockIdx.z
         which, start = place // parts, place % parts * pieces_of_part
@@ -102,6 +103,11 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
         # The words of the first piece that this thread moves first; of the others it moves those as many rows further down.
         left_y, left_x = t // left_words, t % left_words
         right_y, right_x = t // right_words, t % right_words
+        # Rows of eight words are stored two at a time; four rows further on begins the other half of the banks.
+        if not left_transposed:
+            left_y = left_y // 8 * 8 + left_y % 2 * 4 + left_y // 2 % 4
+        if right_transposed:
+            right_y = right_y // 8 * 8 + right_y % 2 * 4 + right_y // 2 % 4
         a_y = left_y + start * left_down_of_piece + (0 if left_transposed else row0)
         a_x = left_x + start * left_right_of_piece + (row0 // held if left_transposed else 0)
         b_y = right_y + start * right_down_of_piece + (column0 if right_transposed else 0)
@@ -116,11 +122,11 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
         for piece in range(pieces_of_part + 1):
             if piece < pieces_of_part:
                 for i in range(loads):
-                    y = a_y + i * (threads // left_words) + piece * left_down_of_piece
+                    y = a_y + i * (_THREADS // left_words) + piece * left_down_of_piece
                     x = a_x + piece * left_right_of_piece
                     left_ahead[i] = a_there[y, x] if y < a_there.shape[0] and x < a_there.shape[1] else 0
                 for i in range(loads):
-                    y = b_y + i * (threads // right_words) + piece * right_down_of_piece
+                    y = b_y + i * (_THREADS // right_words) + piece * right_down_of_piece
                     x = b_x + piece * right_right_of_piece
                     right_ahead[i] = b_there[y, x] if y < b_there.shape[0] and x < b_there.shape[1] else 0
             if piece > 0:
@@ -132,9 +138,9 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
             if piece < pieces_of_part:
                 side = piece % 2
                 for i in range(loads):
-                    left[side, left_y + i * (threads // left_words), left_x] = left_ahead[i]
+                    left[side, left_y + i * (_THREADS // left_words), left_x] = left_ahead[i]
                 for i in range(loads):
-                    right[side, right_y + i * (threads // right_words), right_x] = right_ahead[i]
+                    right[side, right_y + i * (_THREADS // right_words), right_x] = right_ahead[i]
             cuda.syncthreads()
         for i in tiles_down:
             for j in range(across):
@@ -162,7 +168,7 @@ def parts_of_products(a: ndarray, b: ndarray, tile: int, parts: int) -> ndarray:
         there = right.words[..., across, :] if right.transposed else right.words[..., across.start // held : -(-across.stop // held)]
         for places in pieces(count * parts, _GRID):
             grid = (-(-rows // tile), -(-(across.stop - across.start) // tile), places.stop - places.start)
-            kernel[grid, 2 * tile](found[:, :, across], left.words, there, places.start, parts, pieces_of_part)
+            kernel[grid, _THREADS](found[:, :, across], left.words, there, places.start, parts, pieces_of_part)
     return _reshape(found, (count, parts, rows, columns))
 
 
