@@ -86,8 +86,8 @@ def views(host: np.ndarray) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_shapes_and_views(dtype: np.dtype, taken: list[Any]) -> None:
-    shapes = [(32, 32, 32), (33, 37, 65), (64, 64, 68), (70, 35, 34)]
-    count = 0
+    shapes = [(16, 16, 16), (32, 32, 40), (31, 50, 17), (33, 37, 65), (64, 64, 68), (70, 35, 34)]
+    wanted = []
     for shape in shapes:
         a, b = normal(shape[:2], dtype), normal(shape[1:], dtype, 1)
         made = [list(views(x)) for x in (a, b)]
@@ -95,8 +95,8 @@ def test_shapes_and_views(dtype: np.dtype, taken: list[Any]) -> None:
         for at in range(len(made[0])):
             for (_, left), (_, right) in ((made[0][at], made[1][0]), (made[0][1], made[1][at]), (made[0][at], made[1][at - 3])):
                 check(left(there) @ right(there), a, b)
-                count += 1
-    assert taken == [(64, 1)] * count
+                wanted.append((32 if min(shape[0], shape[2]) <= 32 else 64, 1))
+    assert taken == wanted
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -133,7 +133,8 @@ def test_tiles_are_large_where_many_are_left() -> None:
         return tensor_cores.tile_for(lying, weft.broadcast_to(weft.zeros((), dtype, device="cuda"), (1, count, depth, columns)), 128)
 
     assert asked(2048, 2048) == 128 and asked(1024, 1024) == 64 and asked(128, 128, 200) == 128 and asked(100, 3000, 200) == 64
-    assert asked(31, 64) == asked(64, 31) == asked(64, 64, depth=31) == asked(64, 64, dtype=np.float64) == 0
+    assert asked(16, 3000) == asked(32, 32, 10000) == 32 and asked(33, 34, 10000) == 64
+    assert asked(15, 64) == asked(64, 15) == asked(64, 64, depth=15) == asked(64, 64, dtype=np.float64) == 0
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -193,7 +194,7 @@ def test_float32_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, tak
     assert len(taken) == 2
 
 
-@pytest.mark.parametrize("tile", [64, 128])
+@pytest.mark.parametrize("tile", [32, 64, 128])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_code(dtype: np.dtype, tile: int) -> None:
     """Each of four warps multiplies a quarter of a piece twice, from shared memory, and nothing is in local memory."""
@@ -209,8 +210,12 @@ def test_the_code(dtype: np.dtype, tile: int) -> None:
         assert text.count(f"mma.sync.aligned.m16n8k{kind}") == text.count("mma.sync") == 2 * rows * columns
         assert text.count("ldmatrix.sync.aligned.m8n8.x4") == squares
         assert text.count("cvt.rna.tf32.f32") == text.count("ld.shared.b32") == words
-        assert len(re.findall(r"ld\.global(\.nc)?\.b64", text)) == text.count("st.shared.b64") == tile // 8
-        assert ".local" not in text and len(re.findall(r"ld\.global", text)) == tile // 8
+        assert ".local" not in text
+        moved = [
+            len(re.findall(pattern, text)) for pattern in (r"ld\.global", r"ld\.global(\.nc)?\.b64", r"st\.shared", r"st\.shared\.b64")
+        ]
+        # Of small tiles LLVM writes some twice.
+        assert moved[0] == moved[1] and moved[2] == moved[3] and moved[0] >= tile // 8 and (tile == 32 or moved == [tile // 8] * 4)
 
 
 @pytest.mark.parametrize(("left", "right"), list(itertools.product((False, True), repeat=2)))

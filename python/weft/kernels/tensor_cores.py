@@ -41,11 +41,13 @@ def tile_for(a: ndarray, b: ndarray, blocks: int) -> int:
     """The side of the tiles of products (p, q, m, k) times (p, q, k, n); 0 where tensor cores are not for them.
 
     They are for 16-bit floats and, if `WEFT_TF32` says so, float32, from compute capability 8.0 on, unless matrices are small. Tiles are
-    large where there are so many blocks of them.
+    small for a few rows or columns, and large where there are so many blocks of them.
     """
     rows, depth, columns = a.shape[2], a.shape[3], b.shape[3]
-    if min(rows, columns, depth) < 32 or not _multiplies(a.dtype, a.device):
+    if min(rows, columns, depth) < 16 or not _multiplies(a.dtype, a.device):
         return 0
+    if min(rows, columns) <= 32:
+        return 32
     count = a.shape[0] * a.shape[1]
     return 128 if min(rows, columns) >= 128 and -(-rows // 128) * -(-columns // 128) * count >= blocks else 64
 
@@ -104,9 +106,9 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
         left_y, left_x = t // left_words, t % left_words
         right_y, right_x = t // right_words, t % right_words
         # Rows of eight words are stored two at a time; four rows further on begins the other half of the banks.
-        if not left_transposed:
+        if left_words == 8:
             left_y = left_y // 8 * 8 + left_y % 2 * 4 + left_y // 2 % 4
-        if right_transposed:
+        if right_words == 8:
             right_y = right_y // 8 * 8 + right_y % 2 * 4 + right_y // 2 % 4
         a_y = left_y + start * left_down_of_piece + (0 if left_transposed else row0)
         a_x = left_x + start * left_right_of_piece + (row0 // held if left_transposed else 0)
