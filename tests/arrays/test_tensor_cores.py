@@ -256,6 +256,27 @@ def test_captured_graphs(taken: list[Any]) -> None:
     assert len(taken) >= 2
 
 
+CHECKED = """
+import itertools
+import numpy as np, weft
+from weft.kernels import tensor_cores
+
+a, b = (np.random.default_rng(0).integers(-4, 5, shape).astype(np.float16) for shape in ((1, 1, 36, 40), (1, 1, 40, 44)))
+wanted = a.astype(np.float64) @ b.astype(np.float64)
+for left, right, tile in itertools.product((False, True), (False, True), (32, 64)):
+    x = weft.asarray(np.ascontiguousarray(a.mT), device="cuda").mT if left else weft.asarray(a, device="cuda")
+    y = weft.asarray(np.ascontiguousarray(b.mT), device="cuda").mT if right else weft.asarray(b, device="cuda")
+    assert np.array_equal(np.asarray(tensor_cores.parts_of_products(x, y, tile, 1)), wanted)
+"""
+
+
+def test_the_kernel_in_checked_mode() -> None:
+    """No thread reads what another one writes, what nobody has written, or beyond an end."""
+    env = {**os.environ, "WEFT_CHECK": "1"}
+    done = subprocess.run([sys.executable, "-c", CHECKED], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 OLD = """
 import numpy as np, weft
 from weft.kernels import tensor_cores
