@@ -101,7 +101,6 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
         place = first + cuda.blockIdx.z
         which, start = place // parts, place % parts * pieces_of_part
         outer, inner = which // a.shape[1], which % a.shape[1]
-        a_there, b_there = a[outer, inner], b[outer, inner]
         # The words of the first piece that this thread moves first; of the others it moves those as many rows further down.
         left_y, left_x = t // left_words, t % left_words
         right_y, right_x = t // right_words, t % right_words
@@ -114,6 +113,9 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
         a_x = left_x + start * left_right_of_piece + (row0 // held if left_transposed else 0)
         b_y = right_y + start * right_down_of_piece + (column0 if right_transposed else 0)
         b_x = right_x + start * right_right_of_piece + (0 if right_transposed else column0 // held)
+        # From there on no index is negative, which would have to be asked for each.
+        a_there, b_there = a[outer, inner, a_y:, a_x:], b[outer, inner, b_y:, b_x:]
+        (a_rows, a_words), (b_rows, b_words) = a_there.shape, b_there.shape
         # Where in the pieces the warp's rows and columns begin.
         left_in, left_beside = (0, row_in // held) if left_transposed else (row_in, 0)
         right_in, right_beside = (column_in, 0) if right_transposed else (0, column_in // held)
@@ -123,14 +125,14 @@ def _kernel(dtype: np.dtype, tile: int, left_transposed: bool, right_transposed:
                     sums[i, j, n] = np.float32(0)
         for piece in range(pieces_of_part + 1):
             if piece < pieces_of_part:
+                x = piece * left_right_of_piece
                 for i in range(loads):
-                    y = a_y + i * (_THREADS // left_words) + piece * left_down_of_piece
-                    x = a_x + piece * left_right_of_piece
-                    left_ahead[i] = a_there[y, x] if y < a_there.shape[0] and x < a_there.shape[1] else 0
+                    y = i * (_THREADS // left_words) + piece * left_down_of_piece
+                    left_ahead[i] = a_there[y, x] if y < a_rows and x < a_words else 0
+                x = piece * right_right_of_piece
                 for i in range(loads):
-                    y = b_y + i * (_THREADS // right_words) + piece * right_down_of_piece
-                    x = b_x + piece * right_right_of_piece
-                    right_ahead[i] = b_there[y, x] if y < b_there.shape[0] and x < b_there.shape[1] else 0
+                    y = i * (_THREADS // right_words) + piece * right_down_of_piece
+                    right_ahead[i] = b_there[y, x] if y < b_rows and x < b_words else 0
             if piece > 0:
                 side = (piece - 1) % 2
                 for part in range(2):
