@@ -3,7 +3,8 @@
 Every kernel takes views as they lie, transposed, reversed and stretched ones, too, with two axes of matrices in front. Sums go along the
 inner axis in rising order, one product after the other, rounded once each (float16 and bfloat16: in float32, rounded at the end). Where
 too few threads would work, a long inner axis is cut into parts of equal length, whose sums are added by a fold; the products with a vector
-have 32 or 8 sums side by side, added in pairs. All of that follows from the shapes, and from how the operands lie.
+have 32 or 8 sums side by side, added in pairs. All of that follows from the shapes, and from how the operands lie. What tensor cores
+multiply is in `tensor_cores`; inside of one instruction they add as they like.
 """
 
 from __future__ import annotations
