@@ -105,6 +105,9 @@ def all_parts(small: bool) -> Iterator[Any]:
     side = 24 if small else 2048
     yield of(f"array product {side}x{side}", "array_product", 1e-4, ("any", side, side), ("any", side, side))
     yield of(f"array product {side}x{side}", "array_product", 1e-12, ("any", side, side), ("any", side, side), dtype="float64")
+    # On tensor cores, sums in float32; the size is that of Weft's own large tiles.
+    half = 40 if small else 4096
+    yield of(f"array product {half}x{half}", "array_product", 2e-2, ("any", half, half), ("any", half, half), dtype="float16")
     count = 3 if small else 4096
     yield of(f"{count} array products 32x32", "array_products", 1e-4, ("any", count, 32, 32), ("any", count, 32, 32))
     for dtype, tolerance in (("float32", 1e-4), ("float64", 1e-10)):

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ("tests/kernels", "tests/arrays/test_nvidia_libraries.py", *(f"tests/python/test_{name}.py" for name in (
-    "devices", "streams", "interop", "cuda_memory", "profile", "overloads", "cooperation", "two_devices", "interrupts", "half", "vectorize",
-    "bad_input")))  # fmt: skip
+NAMES = ("devices", "streams", "interop", "cuda_memory", "profile", "overloads", "cooperation", "two_devices", "interrupts", "half",
+         "vectorize", "bad_input", "mma")  # fmt: skip
+FILES = ("tests/kernels", "tests/arrays/test_nvidia_libraries.py", "tests/arrays/test_tensor_cores.py",
+         *(f"tests/python/test_{name}.py" for name in NAMES))  # fmt: skip
 # The kernel suite has each test once for each kind of device: those of processors are not what is asked.
 CHOSEN = {"tests/kernels": ("-k", "cuda or vulkan")}
 # Those that say nothing of devices run where WEFT_DEVICE says.

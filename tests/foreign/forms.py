@@ -231,6 +231,25 @@ def together() -> Iterator[str]:
         yield from (f"mov.{ty} {register(ty, 1)}, {name}" for ty in ("u32", "u64", "b32", "u16"))
 
 
+def tensors() -> Iterator[str]:
+    four, two = "{%r1, %r2, %r3, %r4}", "{%r5, %r6}"
+    factors = ("f16.f16", "bf16.bf16", "tf32.tf32", "f16.bf16", "f32.f32")
+    for head, shape, sides, ty in itertools.product(
+        expand("mma{.sync|}{.aligned|}"), ("m16n8k8", "m16n8k16"), ("row.col", "col.row", "row.row", "row"), factors
+    ):
+        yield f"{head}.{shape}.{sides}.f32.{ty}.f32 {four}, {four}, {two}, {four}"
+    for left, right, sums in itertools.product((four, two, "%r1", "{%r1}"), (two, four, "%r5"), (four, two)):
+        yield f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {sums}, {left}, {right}, {four}"
+        yield f"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {four}, {left}, {right}, {sums}"
+    for head, count, space, ty in itertools.product(
+        expand("ldmatrix{.sync|}{.aligned|}.m8n8"), ("x1", "x2", "x4", "x3"), ("", ".shared", ".shared::cta", ".global"), ("b16", "b8", "f16")
+    ):
+        for trans, to in itertools.product(("", ".trans"), ("{%r1}", "{%r1, %r2}", four, "%r1")):
+            yield f"{head}.{count}{trans}{space}.{ty} {to}, [%rd9]"
+    yield from (f"cvt{r}.tf32.f32 {to}, %r2" for r in (".rna", ".rn", ".rz", "") for to in ("%r1", "%f1", "%rd1", "%ur1", "%h1"))
+    yield from (f"cvt.rna.tf32.{ty} %r1, {register(ty, 2)}" for ty in ("f32", "f64", "f16", "b32", "s32"))
+
+
 def wrong_sizes() -> Iterator[str]:
     """One operand of a register that does not fit."""
     rights = ["add.s32 %r1, %r2, %r3", "add.s64 %rd1, %rd2, %rd3", "add.s16 %h1, %h2, %h3", "add.f32 %r1, %r2, %r3", "add.f64 %rd1, %rd2, %rd3", "add.f16 %h1, %h2, %h3",
@@ -242,7 +261,10 @@ def wrong_sizes() -> Iterator[str]:
               "shfl.sync.idx.b32 %r1, %r2, %r3, %r4, %r5", "vote.sync.ballot.b32 %r1, %p2, %r3", "popc.b64 %r1, %rd2", "clz.b32 %r1, %r2", "bfind.u64 %r1, %rd2", "bfi.b64 %rd1, %rd2, %rd3, %r4, %r5",
               "prmt.b32 %r1, %r2, %r3, %r4", "shf.l.wrap.b32 %r1, %r2, %r3, %r4", "cvta.global.u64 %rd1, %rd2", "cvta.to.shared.u64 %rd1, %rd2", "bar.sync %r1, %r2", "match.any.sync.b64 %r1, %rd2, %r3",
               "mov.b64 %rd1, {%r2, %r3}", "mov.b32 {%h1, %h2}, %r3", "mov.u32 %r1, %tid.x", "neg.f16x2 %r1, %r2", "abs.bf16 %h1, %h2", "min.s64 %rd1, %rd2, %rd3", "dp4a.u32.u32 %r1, %r2, %r3, %r4",
-              "set.lt.u32.s32 %r1, %r2, %r3", "slct.b32.s32 %r1, %r2, %r3, %r4", "testp.finite.f32 %p1, %r2", "ex2.approx.f32 %r1, %r2", "add.cc.u32 %r1, %r2, %r3", "sad.u16 %h1, %h2, %h3, %h4"]  # fmt: skip
+              "set.lt.u32.s32 %r1, %r2, %r3", "slct.b32.s32 %r1, %r2, %r3, %r4", "testp.finite.f32 %p1, %r2", "ex2.approx.f32 %r1, %r2", "add.cc.u32 %r1, %r2, %r3", "sad.u16 %h1, %h2, %h3, %h4",
+              "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, {%r1, %r2}, {%r3, %r4, %r5, %r6}", "cvt.rna.tf32.f32 %r1, %r2",
+              "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, {%r1, %r2}, {%r3, %r4, %r5, %r6}",
+              "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1, %r2}, [%rd3]"]  # fmt: skip
     for right in rights:
         yield right
         for found in re.finditer(r"%(p|h|rd|r)(\d)", right):
@@ -254,7 +276,7 @@ def wrong_sizes() -> Iterator[str]:
                 yield right[:at] + ", " + number
 
 
-FAMILIES = {f.__name__: f for f in (arithmetic, bits, compared, conversions, memory, together, wrong_sizes)}
+FAMILIES = {f.__name__: f for f in (arithmetic, bits, compared, conversions, memory, together, tensors, wrong_sizes)}
 
 HEAD = """.visible .entry k{number}(.param .u64 a)
 {{ .reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 %fd<10>; .reg .s32 %sr<10>; .reg .u32 %ur<10>;

@@ -43,7 +43,7 @@ class Library:
 """
 
 
-COUNT = 33
+COUNT = 34
 """Parts of a whole run."""
 
 

@@ -6,6 +6,7 @@
 pub mod builder;
 pub mod eval;
 pub mod interp;
+pub mod mma;
 pub mod module;
 mod names;
 pub mod op;

@@ -83,6 +83,8 @@ loop<1> @points(%0: i64, %1 a: f64) reduce($0 add) {
 
 kernel @threads(%0 odd: ((),), %1 x: view<i64, 1, C, global>, %2 mask: u32, %3 lane: i32, %4 yes: bool) {
   array 0 tile: i64[4] shared
+  array 1 sums: f32[1, 2, 4] local
+  array 2 half: f16[16, 24] shared
   %5: view<i64, 1, C, shared> = array 0
   %6: view<i64, 1, C, shared> = dynamic_shared
   %7: i64 = thread_idx.x
@@ -95,6 +97,9 @@ kernel @threads(%0 odd: ((),), %1 x: view<i64, 1, C, global>, %2 mask: u32, %3 l
   barrier
   grid_barrier
   sync_warp %2
+  %14: view<f32, 3, C, local> = array 1
+  %15: view<f16, 2, C, shared> = array 2
+  mma f16 %14, %15, %15 right_transposed
   fence block
   sleep %2
   return

@@ -186,6 +186,7 @@ impl<'a> Legalizer<'a> {
             | StmtKind::Barrier
             | StmtKind::GridBarrier
             | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Raise { .. } => {}
@@ -216,6 +217,7 @@ impl<'a> Legalizer<'a> {
             | StmtKind::Barrier
             | StmtKind::GridBarrier
             | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Raise { .. }

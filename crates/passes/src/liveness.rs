@@ -207,6 +207,7 @@ impl Analysis {
             | StmtKind::Barrier
             | StmtKind::GridBarrier
             | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Print(_) => {}

@@ -184,6 +184,7 @@ impl<'f> Walker<'f> {
             | StmtKind::Barrier
             | StmtKind::GridBarrier
             | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Raise { .. }

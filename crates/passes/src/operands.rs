@@ -65,6 +65,7 @@ pub fn is_terminator(kind: &StmtKind) -> bool {
         | StmtKind::Barrier
         | StmtKind::GridBarrier
         | StmtKind::SyncWarp(_)
+        | StmtKind::Mma { .. }
         | StmtKind::Fence(_)
         | StmtKind::Sleep(_)
         | StmtKind::Print(_) => false,

@@ -5,7 +5,7 @@ use weft_ir::{Block, CmpOp, ErrorKind, FenceScope, Label, PrintItem, Scalar, Spa
 use super::count::{Count, Direction, counter_range};
 use super::number::{Basic, Num, Overflow, Register};
 use super::operations::Operations;
-use super::values::Val;
+use super::values::{Val, View};
 
 /// Control flow, and what has an effect.
 pub trait Statements<'m>: Operations<'m> {
@@ -45,6 +45,15 @@ pub trait Statements<'m>: Operations<'m> {
     fn grid_barrier(&mut self) -> Result<(), Self::Error>;
 
     fn sync_warp(&mut self, mask: Value) -> Result<(), Self::Error>;
+
+    /// Lanes of a warp add a product of matrices to their sums: see [`StmtKind::Mma`].
+    fn mma(
+        &mut self,
+        elem: Scalar,
+        sums: &View<Self::Machine>,
+        factors: [&View<Self::Machine>; 2],
+        transposed: [bool; 2],
+    ) -> Result<(), Self::Error>;
 
     fn fence(&mut self, scope: FenceScope) -> Result<(), Self::Error>;
 
@@ -108,6 +117,17 @@ pub trait Statements<'m>: Operations<'m> {
             StmtKind::Barrier => self.barrier(),
             StmtKind::GridBarrier => self.grid_barrier()?,
             StmtKind::SyncWarp(mask) => self.sync_warp(*mask)?,
+            StmtKind::Mma {
+                elem,
+                sums,
+                left,
+                right,
+                left_transposed,
+                right_transposed,
+            } => {
+                let (sums, left, right) = (self.view(*sums)?, self.view(*left)?, self.view(*right)?);
+                self.mma(*elem, &sums, [&left, &right], [*left_transposed, *right_transposed])?;
+            }
             StmtKind::Fence(scope) => self.fence(*scope)?,
             StmtKind::Sleep(time) => self.sleep(*time)?,
             StmtKind::Raise { kind, message } => self.raise(*kind, message)?,

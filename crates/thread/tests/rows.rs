@@ -71,6 +71,7 @@ const ROWS: &[&str] = &[
     "barrier",
     "grid_barrier",
     "sync_warp %mask",
+    "%r: view<f32, 3, C, local> = array 1  %r2: view<f16, 2, C, shared> = array 2  mma f16 %r, %r2, %r2 right_transposed",
     "fence system",
     "sleep %mask",
     "raise value \"no\"",
@@ -126,7 +127,7 @@ fn kernel(stmt: &str) -> Module {
     let stmt = numbered(&numbered(&stmt, "r", params.len()), "r2", params.len() + 1);
     write!(
         text,
-        ") {{\n  local $0 sum: f64\n  local $1 window: view<f64, 1, C, global>\n  array 0 tile: i64[4] shared\n  {stmt}\n}}\n\n\
+        ") {{\n  local $0 sum: f64\n  local $1 window: view<f64, 1, C, global>\n  array 0 tile: i64[4] shared\n  array 1 sums: f32[1, 2, 4] local\n  array 2 half: f16[16, 24] shared\n  {stmt}\n}}\n\n\
          device @twice(%0: f64) -> f64 {{\n  return %0\n}}\n"
     )
     .unwrap();

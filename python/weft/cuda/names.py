@@ -63,6 +63,10 @@ eq_sync = _InKernel("eq_sync", "eq_sync(mask, predicate): whether it is the same
 ballot_sync = _InKernel("ballot_sync", "ballot_sync(mask, predicate): the lanes of the mask in which it holds, as the bits of an int32.")
 match_any_sync = _InKernel("match_any_sync", "match_any_sync(mask, value): the lanes of the mask with the own value, as bits.")
 match_all_sync = _InKernel("match_all_sync", "match_all_sync(mask, value): (mask, True) if all its lanes have one value, else (0, False).")
+mma = _InKernel(
+    "mma",
+    "mma(sums, left, right, left_transposed=False, right_transposed=False, dtype=None): sums += left @ right of a warp, by tensor cores.",
+)
 activemask = _InKernel("activemask", "activemask(): the lanes of the warp that run together now, as the bits of a uint32.")
 lanemask_lt = _InKernel("lanemask_lt", "lanemask_lt(): the lanes below the own one, as the bits of a uint32.")
 nanosleep = _InKernel("nanosleep", "nanosleep(ns): pauses the thread for about as many nanoseconds, or not at all.")

@@ -3,7 +3,8 @@
 Every kernel takes views as they lie, transposed, reversed and stretched ones, too, with two axes of matrices in front. Sums go along the
 inner axis in rising order, one product after the other, rounded once each (float16 and bfloat16: in float32, rounded at the end). Where
 too few threads would work, a long inner axis is cut into parts of equal length, whose sums are added by a fold; the products with a vector
-have 32 or 8 sums side by side, added in pairs. All of that follows from the shapes, and from how the operands lie.
+have 32 or 8 sums side by side, added in pairs. All of that follows from the shapes, and from how the operands lie. What tensor cores
+multiply is in `tensor_cores`; inside of one instruction they add as they like.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from weft import cuda
 from weft._weft import _broadcast, _cast, _fold, _full, _reshape, ndarray
 from weft.arrays._common import broadcast_shape, is_half, u
 
+from . import tensor_cores
 from .launching import SHARED_BYTES, launched, number, pieces
 
 __all__ = ["GRID", "conjugate", "products", "subtract_product"]
@@ -248,6 +250,8 @@ def _products(a: ndarray, b: ndarray) -> ndarray:
     a, b = _in_two_axes(a, b, front)
     if columns == 1 or rows == 1:
         make = _vectors
+    elif tile := tensor_cores.tile_for(a, b, _BLOCKS):
+        return _reshape(_on_tensor_cores(a, b, tile), (*front, rows, columns))
     elif depth <= 4 or (min(rows, columns) <= 8 and depth <= 16) or (max(rows, columns) <= 8 and depth <= 64):
         make = _numbers_each
     else:
@@ -315,6 +319,14 @@ def _tiles(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     found = _full((count, rows, columns), 0, into, a.device)
     _launch_tiles(_tiled(a.dtype, square), tile, found, a, b)
     return found
+
+
+def _on_tensor_cores(a: ndarray, b: ndarray, tile: int) -> ndarray:
+    """The same on tensor cores."""
+    count, (rows, depth), columns = a.shape[0] * a.shape[1], a.shape[2:], b.shape[3]
+    parts = max(_parts(-(-rows // tile) * -(-columns // tile) * count, depth), 1)
+    found = tensor_cores.parts_of_products(a, b, tile, parts)
+    return _cast(_fold("add", found, (1,), found.dtype), a.dtype) if parts > 1 else found[:, 0]
 
 
 def _square(rows: int, columns: int, count: int, dtype: np.dtype) -> int:

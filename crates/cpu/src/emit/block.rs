@@ -99,6 +99,7 @@ impl<'m> Fx<'_, 'm> {
             StmtKind::Barrier | StmtKind::GridBarrier => self.divergent_barrier(),
             // The lanes of a gang are in step.
             StmtKind::SyncWarp(_) => Ok(()),
+            StmtKind::Mma { .. } => self.unsupported(weft_ir::mma::NOT_HERE),
             StmtKind::Fence(_) => {
                 self.w.line(format_args!("fence seq_cst"));
                 Ok(())

@@ -272,7 +272,12 @@ fn needs_whole_gang(kind: &StmtKind) -> bool {
         | StmtKind::Fence(_) => false,
         StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Launch { .. } => true,
         StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Raise { .. } => true,
-        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Sleep(_) | StmtKind::Print(_) => true,
+        StmtKind::Barrier
+        | StmtKind::GridBarrier
+        | StmtKind::SyncWarp(_)
+        | StmtKind::Mma { .. }
+        | StmtKind::Sleep(_)
+        | StmtKind::Print(_) => true,
     }
 }
 

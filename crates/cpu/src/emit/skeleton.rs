@@ -153,6 +153,7 @@ impl<'m> Fx<'_, 'm> {
             | StmtKind::Barrier
             | StmtKind::GridBarrier
             | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Raise { .. }

@@ -335,6 +335,9 @@ impl Decoder<'_> {
         let Some((to, from)) = operands.split_first() else {
             return self.error("expected operands");
         };
+        if mods.parts().any(|part| part == "tf32") && matches!(from, [Operand::Float(_) | Operand::F64(_)]) {
+            return self.error("arguments mismatch: a number of another type");
+        }
         let (to, register) = self.destination(to)?;
         let conversion = convert::conversion(mods, register)?;
         self.count(operands, conversion.operands + 1)?;

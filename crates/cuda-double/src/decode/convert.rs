@@ -24,6 +24,10 @@ const TYPES: [Ty; 12] = [
 ];
 const ROUNDS: [Round; 5] = [Round::Nearest, Round::Zero, Round::Down, Round::Up, Round::Away];
 
+/// TensorFloat-32, which lies in the upper bits of a float32.
+const TF32: Format = Format { fraction: 10, exponent: 8 };
+const DROPPED: u32 = softfloat::F32.fraction - TF32.fraction;
+
 #[derive(Clone, Copy, Debug)]
 struct Mode {
     to: Ty,
@@ -211,6 +215,15 @@ pub struct Conversion {
 
 /// `register` is the size of the destination register.
 pub fn conversion(mods: &mut Mods<'_>, register: u32) -> Result<Conversion, PtxError> {
+    if mods.take("tf32") {
+        mods.take("rna");
+        mods.ty()?;
+        return Ok(Conversion {
+            run: lanewise!(a: u64 => softfloat::convert(a, softfloat::F32, TF32, Round::Away) << DROPPED),
+            mode: 0,
+            operands: 1,
+        });
+    }
     let (to, from) = (mods.ty()?, mods.ty()?);
     if matches!(to, Ty::F16x2 | Ty::BF16x2) {
         return packed(mods, to, from);

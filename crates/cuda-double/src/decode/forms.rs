@@ -124,6 +124,10 @@ match: sync? any|all sync? b32|b64 @ 70 60
 redux: sync add|min|max u32|s32 @ 80 70
 redux: sync and|or|xor b32 @ 80 70
 activemask: b32 @ 30 62
+mma: sync aligned m16n8k16 row col f32 f16 f16 f32 @ 80 70
+mma: sync aligned m16n8k16 row col f32 bf16 bf16 f32 @ 80 70
+mma: sync aligned m16n8k8 row col f32 tf32 tf32 f32 @ 80 70
+ldmatrix: sync aligned m8n8 x1|x2|x4 trans? shared|shared::cta? b16 @ 75 65
 nanosleep: u32 @ 70 63
 bar barrier: sync|arrive
 bar barrier: red popc u32
@@ -161,6 +165,7 @@ cvt: RNDI? bf16 bf16 @ 90 78
 cvt: RND ftz? sat? f32 f64
 cvt: ftz? sat? f64 f32
 cvt: ftz? sat? f32 f16
+cvt: rna tf32 f32 @ 80 70
 cvt: RND ftz? sat? f16 f32
 cvt: rn|rz relu f16 f32 @ 80 70
 cvt: rn|rz relu? satfinite f16 f32 @ 80 81

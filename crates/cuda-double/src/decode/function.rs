@@ -456,6 +456,8 @@ impl Decoder<'_> {
             "cp" => self.copy_async(mods, operands),
             "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" => self.control(mods, operands),
             "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" => self.collective(mods, operands),
+            "mma" => self.multiply(mods, operands),
+            "ldmatrix" => self.load_squares(mods, operands),
             "setp" | "set" | "testp" => self.compare(mods, operands),
             "selp" | "slct" => self.select(mods, operands),
             "cvt" => self.convert(mods, operands),

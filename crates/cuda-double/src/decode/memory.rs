@@ -7,7 +7,7 @@ use crate::exec::inst::{Access, Address, Atomic, AtomicOp, AtomicType, Op, Width
 use crate::exec::lanes::{Lanewise, Slot, lanewise};
 use crate::ptx::syntax::{Operand, Space, Ty};
 
-fn space(part: &str) -> Option<Space> {
+pub(super) fn space(part: &str) -> Option<Space> {
     Some(match part {
         "global" => Space::Global,
         "shared" | "shared::cta" => Space::Shared,
@@ -80,7 +80,7 @@ fn cache_hints(mods: &mut Mods<'_>) {
 }
 
 /// Where an access goes, once names are looked up.
-enum Target {
+pub(super) enum Target {
     KernelParam(u32),
     /// In the lane's frame, with so many bytes left of the variable.
     Frame(u32, u32),
@@ -128,7 +128,7 @@ impl Decoder<'_> {
         }
     }
 
-    fn target(&mut self, operand: &Operand, space: Space) -> Result<Target> {
+    pub(super) fn target(&mut self, operand: &Operand, space: Space) -> Result<Target> {
         let Operand::Address(name, offset) = operand else {
             return self.error("expected an address in brackets");
         };

@@ -13,11 +13,12 @@ mod memory;
 mod mods;
 mod names;
 mod operands;
+mod tensor;
 mod video;
 
 use std::collections::HashMap;
 
-use crate::exec::inst::{CallSite, Callee, FunctionCode, GlobalVariable, Inst, Op, Program, Special, window};
+use crate::exec::inst::{CallSite, Callee, FunctionCode, GlobalVariable, Inst, Op, Program, Special, Tensor, window};
 use crate::exec::lanes::Slot;
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Function, Source, Space, Variable};
@@ -87,6 +88,7 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
             constants: linker.constants,
             tables: linker.tables,
             sites: linker.sites,
+            tensors: linker.tensors,
             dynamic_shared,
             shared_granule,
             globals: linker.globals,
@@ -172,6 +174,7 @@ struct Linker {
     constant_of: HashMap<u64, u32>,
     tables: Vec<Vec<u32>>,
     sites: Vec<CallSite>,
+    tensors: Vec<Tensor>,
     /// Bytes of shared memory placed so far.
     shared: u32,
     /// Names of dynamic shared memory, and the constants that hold their address.

@@ -10,6 +10,8 @@ enum Due {
     Exactly(Ty),
     /// Or wider.
     AtLeast(Ty),
+    /// Bits, and nothing that has a meaning.
+    Untyped(Ty),
     /// Others look after it.
     Anything,
 }
@@ -31,6 +33,7 @@ impl Due {
         let (due, wider) = match self {
             Due::Exactly(ty) => (ty, false),
             Due::AtLeast(ty) => (ty, true),
+            Due::Untyped(ty) => return register.bits() && register.bytes() == ty.bytes(),
             Due::Anything => return true,
         };
         if due == Ty::Pred || register == Ty::Pred {
@@ -53,7 +56,7 @@ impl Due {
 
 /// Types that operands must have, in their order; the last counts for all that follow.
 fn due(opcode: &str, types: &[Ty], wide: bool) -> Vec<Due> {
-    use Due::{Anything, AtLeast, Exactly};
+    use Due::{Anything, AtLeast, Exactly, Untyped};
     let Some(first) = types.first().copied() else {
         // Barriers have numbers of 32 bits.
         return vec![if matches!(opcode, "bar" | "barrier") {
@@ -86,6 +89,10 @@ fn due(opcode: &str, types: &[Ty], wide: bool) -> Vec<Due> {
         ("shfl", _) => vec![Exactly(first), Exactly(first), Exactly(Ty::U32)],
         ("match", _) => vec![Exactly(Ty::U32), Exactly(first), Exactly(Ty::U32)],
         ("redux", _) => vec![Exactly(first), Exactly(first), Exactly(Ty::U32)],
+        ("mma", _) => vec![Exactly(Ty::F32), Exactly(Ty::B32), Exactly(Ty::B32), Exactly(Ty::F32)],
+        ("ldmatrix", _) => vec![Exactly(Ty::B32), Anything],
+        // To TensorFloat-32, which has no type of registers.
+        ("cvt", None) => vec![Untyped(Ty::B32), Exactly(first)],
         ("vote", _) if first == Ty::B32 => vec![Exactly(Ty::U32), Anything, Exactly(Ty::U32)],
         ("vote", _) => vec![Anything, Anything, Exactly(Ty::U32)],
         ("bar" | "barrier", _) => vec![Anything],

@@ -64,6 +64,11 @@ impl Warp {
                 continue;
             }
             let here = members & self.live;
+            if matches!(launch.program.code[self.pc[first] as usize].op, Op::Tensor { .. }) {
+                self.settle_tensor(launch, constants, block, here, self.pc[first])?;
+                self.release(here);
+                continue;
+            }
             // Lanes may stand at different instructions of the same kind: each has its own registers.
             if lanes(here).all(|lane| self.pc[lane] == self.pc[first]) && self.same_frame(here) {
                 self.perform_at(launch, constants, block, here, here, first);

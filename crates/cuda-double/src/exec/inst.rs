@@ -203,6 +203,35 @@ pub enum Together {
     },
 }
 
+/// What `mma` multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factors {
+    F16,
+    BF16,
+    /// float32, of which the tensor cores see 19 bits.
+    TF32,
+}
+
+/// What all lanes of a warp do with matrices that lie across their registers.
+#[derive(Clone, Copy, Debug)]
+pub enum Tensor {
+    /// `ldmatrix`: squares of 8 by 8 numbers of 16 bits from shared memory.
+    Load {
+        address: Address,
+        count: u8,
+        transposed: bool,
+        to: [Slot; 4],
+    },
+    /// `mma`: of 16 by 8 sums in float32.
+    Multiply {
+        factors: Factors,
+        to: [Slot; 4],
+        left: [Slot; 4],
+        right: [Slot; 2],
+        sums: [Slot; 4],
+    },
+}
+
 /// Which sum or difference with the carry flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Carry {
@@ -349,6 +378,12 @@ pub enum Op {
         members: Slot,
         class: u32,
     },
+    /// By its number in the program. `members` are all lanes, `class` is its own: nothing else may be met there.
+    Tensor {
+        what: u32,
+        members: Slot,
+        class: u32,
+    },
     ActiveMask {
         to: Slot,
     },
@@ -411,6 +446,7 @@ pub struct Program {
     pub constants: Vec<u64>,
     pub tables: Vec<Vec<u32>>,
     pub sites: Vec<CallSite>,
+    pub tensors: Vec<Tensor>,
     /// Where dynamic shared memory begins.
     pub dynamic_shared: u32,
     /// Bytes that accesses to shared memory never split: races are looked for in pieces of this size.

@@ -252,6 +252,32 @@ impl Warp {
         Ok(())
     }
 
+    /// The 16 bytes of a row that `ldmatrix` loads for a lane.
+    pub(super) fn row_of_square(
+        &self,
+        launch: &Launch,
+        block: &mut Block,
+        pc: u32,
+        lane: usize,
+        space: Space,
+        address: u64,
+    ) -> Result<[u8; 16], Fault> {
+        let shape = Shape {
+            does: Does::Read,
+            space,
+            bytes: 16,
+            line: launch.program.code[pc as usize].line,
+        };
+        let Place::Shared(at) = self.locate(launch, block, shape, lane, address, &mut 0)? else {
+            let message = "matrices are loaded from shared memory";
+            return Err(self.fault(launch, block, shape.line, 1 << lane, ILLEGAL_ADDRESS, message));
+        };
+        self.touch(launch, block, shape, lane, at, Touch::Read, None)?;
+        let mut row = [0; 16];
+        row.copy_from_slice(&block.shared[at..at + 16]);
+        Ok(row)
+    }
+
     fn fence_if(&self, fence: bool, block: &mut Block, mask: u32) {
         if !fence {
             return;

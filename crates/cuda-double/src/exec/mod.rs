@@ -14,4 +14,5 @@ mod printf;
 mod races;
 pub mod softfloat;
 pub mod table;
+mod tensor;
 mod warp;

@@ -414,6 +414,7 @@ impl Warp {
             Op::Together { what, members, class } => {
                 return self.together(launch, constants, block, group, &what, members, class, mask);
             }
+            Op::Tensor { members, class, .. } => return self.tensor(launch, constants, block, group, members, class, mask),
             Op::Call { site } => return self.call(launch, constants, group, site, mask),
             Op::Return => {
                 let next = group.pc + 1;

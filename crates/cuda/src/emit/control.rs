@@ -4,7 +4,7 @@ use weft_ir::{Block, CmpOp, ErrorKind, FenceScope, FuncKind, Label as ScopeLabel
 use weft_thread::{Code, Count, Numbers, Statements};
 
 use super::func::Fx;
-use super::values::{Num, Res};
+use super::values::{Num, Res, View};
 use super::writer::{Label, Operand, Ty};
 
 /// What a jump can end.
@@ -124,6 +124,10 @@ impl<'m> Statements<'m> for Fx<'_, 'm> {
         let mask = self.operand(mask)?;
         self.effect("bar.warp.sync", &[mask]);
         Ok(())
+    }
+
+    fn mma(&mut self, elem: Scalar, sums: &View, factors: [&View; 2], transposed: [bool; 2]) -> Res<()> {
+        self.products_of_tiles(elem, sums, factors, transposed)
     }
 
     fn fence(&mut self, scope: FenceScope) -> Res<()> {

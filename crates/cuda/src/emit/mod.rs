@@ -17,6 +17,7 @@ mod grid;
 mod helpers;
 mod lines;
 mod mailbox;
+mod mma;
 mod module;
 mod number;
 mod ops;

@@ -1,11 +1,11 @@
 //! `weft.cuda`: collective operations of threads. Barriers of a block and of the grid, and shuffles, votes and matches of a warp.
 
-use weft_ir::{BarrierOp, BinOp, Const, FenceScope, Geometry, Op, Scalar, StmtKind, Type, Value, WarpOp};
+use weft_ir::{BarrierOp, BinOp, Const, FenceScope, Geometry, Op, Scalar, StmtKind, Type, Value, WarpOp, mma};
 
 use super::Entry;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::stop::Res;
+use crate::stop::{Res, Stop};
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
 
@@ -30,6 +30,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "ballot_sync" => Entry::of(ballot),
         "match_any_sync" => Entry::of(|l, c| matching(l, c, WarpOp::MatchAny)),
         "match_all_sync" => Entry::of(match_all),
+        "mma" => Entry::of(mma),
         "activemask" => Entry::of(activemask),
         "lanemask_lt" => Entry::of(lanemask_lt),
         "cg" | "cg.GridGroup" => Entry::Module,
@@ -167,6 +168,72 @@ fn activemask(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [] = call.exactly()?;
     l.kernel_only("a warp", call.span)?;
     Ok(Val::Num(l.b.emit(Scalar::U32, Op::ActiveMask), U32))
+}
+
+/// `cuda.mma(sums, left, right, left_transposed=False, right_transposed=False, dtype=None)`: a product of matrices in shared memory, on
+/// tensor cores. `dtype` says what arrays of int64 hold.
+fn mma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let names = ["sums", "left", "right", "left_transposed", "right_transposed", "dtype"];
+    let [sums, left, right, left_transposed, right_transposed, dtype] = call.bind(names, 3)?.map(|val| val.unwrap_or(Val::None));
+    l.kernel_only("a warp", call.span)?;
+    let sums = match &sums {
+        Val::View(value, ty) if mma::are_sums(*ty) => *value,
+        other => {
+            let message = format!(
+                "the sums of {} are a cuda.local.array of shape (p, q, 4) of float32, and this is {}",
+                call.name,
+                other.ty()
+            );
+            return Err(l.typing(call.span, message));
+        }
+    };
+    let elem = match (&dtype, &left) {
+        (Val::None, Val::View(_, ty)) => ty.elem,
+        (Val::None, other) => return Err(no_factor(l, other, call)),
+        (dtype, _) => super::cuda::dtype_of(l, dtype, call)?,
+    };
+    if mma::depth(elem).is_none() {
+        let message = format!("{} multiplies float16, bfloat16 and float32, not {}", call.name, elem.numpy_name());
+        return Err(l.typing(call.span, message));
+    }
+    let factor = |l: &Lower<'_>, val: &Val| match val {
+        Val::View(value, ty) if mma::is_factor(elem, *ty) => Ok(*value),
+        other => Err(no_factor(l, other, call)),
+    };
+    let (left, right) = (factor(l, &left)?, factor(l, &right)?);
+    let left_transposed = constant_flag(l, &left_transposed, names[3], call)?;
+    let right_transposed = constant_flag(l, &right_transposed, names[4], call)?;
+    l.b.push(StmtKind::Mma {
+        elem,
+        sums,
+        left,
+        right,
+        left_transposed,
+        right_transposed,
+    });
+    Ok(Val::None)
+}
+
+fn no_factor(l: &Lower<'_>, val: &Val, call: &Call) -> Stop {
+    let message = format!(
+        "{} multiplies matrices in shared memory, of one type, whose last axis lies together, and this is {}",
+        call.name,
+        val.ty()
+    );
+    l.typing(call.span, message)
+}
+
+fn constant_flag(l: &Lower<'_>, val: &Val, name: &str, call: &Call) -> Res<bool> {
+    match val {
+        Val::None => Ok(false),
+        val => match val.const_int() {
+            Some(n @ 0..=1) => Ok(n == 1),
+            _ => Err(l.typing(
+                call.span,
+                format!("{name} of {} is True or False, known when it is compiled", call.name),
+            )),
+        },
+    }
 }
 
 /// The lanes below the own one.

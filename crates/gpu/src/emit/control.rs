@@ -4,14 +4,14 @@
 //! a flag, by which each level it passes is left, too.
 
 use naga::{Barrier, BinaryOperator, Statement};
-use weft_ir::{Block, ErrorKind, FenceScope, Label, PrintItem, StmtKind, Value};
+use weft_ir::{Block, ErrorKind, FenceScope, Label, PrintItem, Scalar, StmtKind, Value};
 use weft_passes::operands::ends;
 use weft_thread::{Code, Count, Numbers, Statements};
 
 use super::Word;
 use super::func::Fx;
 use super::operand::{Operand, Ty, Variable};
-use super::values::{Num, Res};
+use super::values::{Num, Res, View};
 use crate::features::Platform;
 
 /// What `Break` can end.
@@ -150,6 +150,10 @@ impl<'m> Statements<'m> for Fx<'m> {
     fn sync_warp(&mut self, _mask: Value) -> Res<()> {
         self.sync_lanes();
         Ok(())
+    }
+
+    fn mma(&mut self, _elem: Scalar, _sums: &View, _factors: [&View; 2], _transposed: [bool; 2]) -> Res<()> {
+        self.unsupported(weft_ir::mma::NOT_HERE)
     }
 
     fn fence(&mut self, scope: FenceScope) -> Res<()> {

@@ -229,7 +229,12 @@ impl<'m> Fx<'m> {
                 return used_here();
             }
             StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Raise { .. } | StmtKind::Print(_) => return used_here(),
-            StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Fence(_) | StmtKind::Sleep(_) => {
+            StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_) => {
                 return used_here();
             }
             StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return used_here(),

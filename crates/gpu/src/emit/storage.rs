@@ -151,7 +151,7 @@ fn access(kind: &StmtKind) -> Option<(Value, Access)> {
         StmtKind::Set(..) | StmtKind::Return(_) | StmtKind::Raise { .. } | StmtKind::Print(_) | StmtKind::Sleep(_) => None,
         StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::Scope(..) => None,
         StmtKind::Leave(_) | StmtKind::Break | StmtKind::Continue => None,
-        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Fence(_) => None,
+        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Mma { .. } | StmtKind::Fence(_) => None,
         StmtKind::ParFor { .. } | StmtKind::Launch { .. } => None,
     }
 }

@@ -14,9 +14,12 @@ use super::values::{Num, Res};
 impl Fx<'_> {
     /// Do lanes work together by themselves?
     pub fn has_groups(&self) -> bool {
-        self.f
-            .body
-            .any(&mut |kind| matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::Warp { .. })))
+        self.f.body.any(&mut |kind| {
+            matches!(
+                kind,
+                StmtKind::SyncWarp(_) | StmtKind::Mma { .. } | StmtKind::Let(_, Op::Warp { .. })
+            )
+        })
     }
 
     pub fn of_group(&mut self, op: WarpOp, value: Value, lane: Option<Value>) -> Res<Num> {

@@ -3,6 +3,7 @@
 
 use crate::module::{Block, ErrorKind, FuncId, Function, Label, Local, Module, PrintItem, Reduction, Span, Stmt, StmtKind, Value};
 use crate::op::{BarrierOp, Index, Op, Part, WarpOp};
+use crate::types::Scalar;
 
 #[derive(Debug)]
 pub(super) struct Program<'m> {
@@ -56,6 +57,13 @@ pub(super) enum Instr<'m> {
         indices: &'m [Index],
         value: Value,
         part: Part,
+    },
+    /// See `mma`.
+    Mma {
+        elem: Scalar,
+        sums: Value,
+        factors: [Value; 2],
+        transposed: [bool; 2],
     },
     /// Waits for other threads: see `meet`.
     Meet(Meeting),
@@ -310,6 +318,19 @@ fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
         StmtKind::Barrier => Instr::Meet(Meeting::Barrier),
         StmtKind::GridBarrier => Instr::Meet(Meeting::GridBarrier),
         StmtKind::SyncWarp(mask) => Instr::Meet(Meeting::SyncWarp { mask: *mask }),
+        StmtKind::Mma {
+            elem,
+            sums,
+            left,
+            right,
+            left_transposed,
+            right_transposed,
+        } => Instr::Mma {
+            elem: *elem,
+            sums: *sums,
+            factors: [*left, *right],
+            transposed: [*left_transposed, *right_transposed],
+        },
         StmtKind::Raise { kind, message } => Instr::Raise(*kind, message),
         StmtKind::Print(items) => Instr::Print(items),
         StmtKind::Fence(_) | StmtKind::Sleep(_) => Instr::Nothing,

@@ -10,7 +10,7 @@ use super::value::{RtValue, View};
 use super::{Machine, views};
 use crate::eval;
 use crate::module::{FuncId, Function, PrintItem, Span, Value};
-use crate::op::{Const, Index, Op, Part};
+use crate::op::{Const, Index, Op, Part, WARP};
 use crate::repr;
 
 /// Calls that may be in progress in a thread: frames are large, and take memory that programs do not ask for.
@@ -221,7 +221,7 @@ impl<'m> Machine<'m> {
 
     fn step(&mut self, program: &Program<'m>, thread: &mut Thread) -> Result<Next, Failure> {
         self.tick()?;
-        let depth = thread.frames.len();
+        let (depth, number) = (thread.frames.len(), thread.number);
         let Some(frame) = thread.frames.last_mut() else {
             return Err(Fault::Malformed.into());
         };
@@ -278,6 +278,12 @@ impl<'m> Machine<'m> {
                 value,
                 part,
             } => self.store(frame, *view, indices, *value, *part)?,
+            Instr::Mma {
+                elem,
+                sums,
+                factors,
+                transposed,
+            } => self.mma(frame, number % WARP, *elem, *sums, *factors, *transposed)?,
             Instr::Meet(meeting) => return Ok(Next::Stop(Stop::Meet(*meeting))),
             Instr::Raise(kind, message) => {
                 return Err(Fault::Raised {

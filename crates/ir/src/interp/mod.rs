@@ -10,6 +10,7 @@ mod exec;
 mod grid;
 mod meet;
 mod memory;
+mod mma;
 mod ops;
 mod parallel;
 mod sums;

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use crate::module::{ArrayId, Block, ConstId, ErrorKind, FenceScope, FuncId, Id, Label, Local, PrintItem, Reduction, Spread, Value};
 use crate::op::{AxisSlice, Const, Geometry, Index, Libm, Op, Part, Routine, ThreadState};
 use crate::table::{AtomicOp, BarrierOp, BinOp, CmpOp, Effect, UnOp, WarpOp};
+use crate::types::Scalar;
 
 /// A field of an operation or statement. Most hold nothing of what is asked for.
 pub(crate) trait Field {
@@ -264,4 +265,4 @@ attributes!(
     u8,
     u32
 );
-attributes!(FenceScope, ErrorKind, Spread, String);
+attributes!(FenceScope, ErrorKind, Scalar, Spread, String);

@@ -69,6 +69,16 @@ macro_rules! statements {
             SyncWarp(mask: Value as Mask)
                 = "sync_warp {mask}", Warp, only Threads "sync_warp";
 
+            /// All lanes of a warp come here together, with the same views, and add a product of matrices to `sums`, their own: an array of
+            /// float32 of shape `(p, q, 4)`, in local memory. The product is that of `16 p` rows of `left` and `8 q` columns of `right`
+            /// along [`mma::depth`](crate::mma::depth) places of the inner axis, from the views' start on; views in shared memory, whose last
+            /// axis lies together and which hold the transposes where it says so. Which sums a lane has says [`mma::place`](crate::mma::place).
+            /// Elements are of type `elem`, a 16-bit float or float32, which is rounded to 11 bits first; a view may hold them in words of
+            /// 64 bits, several in each. Products are exact; how they are added, in float32, is up to the device.
+            Mma { elem: Scalar, sums: Value as View, left: Value as View, right: Value as View, left_transposed: bool, right_transposed: bool }
+                = "mma {elem} {sums}, {left}, {right} left_transposed{left_transposed} right_transposed{right_transposed}",
+                    Warp, only Threads "mma", check mma(elem, sums, left, right, left_transposed, right_transposed);
+
             /// What this thread did to memory before is seen, by the threads in the scope, before what it does after.
             Fence(scope: FenceScope)
                 = "fence {scope}", Fence, only Threads "fence";

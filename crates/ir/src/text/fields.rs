@@ -10,6 +10,7 @@ use crate::module::{ArrayId, ConstId, FenceScope, FuncId, Local, ReduceOp, Reduc
 use crate::op::{
     AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Libm, Part, Routine, ThreadState, UnOp, WarpOp,
 };
+use crate::types::Scalar;
 
 /// A field of an operation or statement.
 pub(super) trait Text: Sized {
@@ -232,6 +233,16 @@ impl Text for FuncId {
 
     fn read(p: &mut Parser) -> Parsed<Self> {
         p.func()
+    }
+}
+
+impl Text for Scalar {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.write_str(self.name())
+    }
+
+    fn read(p: &mut Parser) -> Parsed<Self> {
+        p.scalar()
     }
 }
 

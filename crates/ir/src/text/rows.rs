@@ -13,6 +13,7 @@ use crate::module::{
 };
 use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Libm, Op, Part, Routine, ThreadState, UnOp, WarpOp};
 use crate::table::{operations, rule, statements};
+use crate::types::Scalar;
 
 /// A variant by the form of its row.
 trait Row: Sized {

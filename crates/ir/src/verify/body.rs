@@ -2,9 +2,10 @@
 
 use super::Summary;
 use super::error::{Fault, VerifyError};
+use crate::mma;
 use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Spread, Stmt, StmtKind, Value};
 use crate::op::{Index, Op, Part};
-use crate::types::{Type, ViewType};
+use crate::types::{Scalar, Type, ViewType};
 
 pub(super) type Checked<T = ()> = Result<T, Fault>;
 
@@ -283,6 +284,20 @@ impl Body<'_> {
             return Err(Fault::ReadOnly(view));
         }
         self.is(value, &elem, "the value stored")
+    }
+
+    pub(super) fn mma(&self, &elem: &Scalar, &sums: &Value, &left: &Value, &right: &Value, _left: &bool, _right: &bool) -> Checked {
+        let ty = self.view(sums, "mma")?;
+        if !mma::are_sums(ty) {
+            return Err(operand("mma", &ty.into()));
+        }
+        for factor in [left, right] {
+            let ty = self.view(factor, "mma")?;
+            if !mma::is_factor(elem, ty) {
+                return Err(operand("mma", &ty.into()));
+            }
+        }
+        Ok(())
     }
 
     /// Checks arguments against the callee's parameters after the first `skip`.

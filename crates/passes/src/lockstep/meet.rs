@@ -52,6 +52,7 @@ impl Walk<'_> {
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Raise { .. }
+            | StmtKind::Mma { .. }
             | StmtKind::Print(_) => self.b.push(kind.clone()),
         }
     }

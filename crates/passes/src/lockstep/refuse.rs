@@ -32,6 +32,7 @@ fn block(of: &Block, info: &Uniformity) -> Result<(), PassError> {
             | StmtKind::Store { .. }
             | StmtKind::Barrier
             | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Raise { .. }

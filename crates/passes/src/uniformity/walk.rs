@@ -176,6 +176,7 @@ impl<'a> Walk<'a> {
             | StmtKind::Barrier
             | StmtKind::GridBarrier
             | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
             | StmtKind::Fence(_)
             | StmtKind::Sleep(_)
             | StmtKind::Print(_) => {}

@@ -486,6 +486,13 @@ impl<'m> Statements<'m> for TextWriter<'m> {
         Ok(())
     }
 
+    fn mma(&mut self, elem: Scalar, sums: &View<Text>, factors: [&View<Text>; 2], transposed: [bool; 2]) -> Res<()> {
+        let shape: Vec<_> = sums.shape.iter().map(|n| n.const_int()).collect();
+        let [left, right] = factors.map(|view| &view.place);
+        self.line(format_args!("mma {elem} {}{shape:?}, {left}, {right} {transposed:?}", sums.place));
+        Ok(())
+    }
+
     fn fence(&mut self, scope: FenceScope) -> Res<()> {
         self.line(format_args!("fence {}", scope.name()));
         Ok(())
