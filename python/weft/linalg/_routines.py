@@ -42,19 +42,19 @@ def call(name: str, *arrays: ndarray) -> Any:
     It is computed in double precision, as in NumPy, and rounded to the arrays' own. On CUDA NVIDIA's library computes in the arrays' own
     dtype, where it is; on devices that are not the CPU some are kernels of Weft's own; the others are computed on the host.
     """
-    like = functools.partial(_shaped, name)
     if not on_a_device(*arrays):
         try:
             return _here(name, [_to_numpy(a) for a in arrays])
         except CaptureError:
-            return _on_hosts(name, arrays, like)
+            return _on_hosts(name, arrays)
+    like = functools.partial(_shaped, name)
     found = nvidia.routine(name, arrays, like) if arrays[0].device.kind == "cuda" else None
     if found is not None:
         return found[0] if len(found) == 1 else found
     if name in _KERNELS:
         module, function, *further = _KERNELS[name]
         return getattr(importlib.import_module(f"weft.kernels.{module}"), function)(*arrays, *further)
-    return _on_hosts(name, arrays, like)
+    return _on_hosts(name, arrays)
 
 
 def _here(name: str, arrays: Sequence[np.ndarray]) -> Any:
@@ -70,8 +70,8 @@ def _rounded(a: ndarray) -> ndarray:
     return _cast(a, np.dtype(np.float32 if a.dtype.kind == "f" else np.complex64))
 
 
-def _on_hosts(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> Any:
-    found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=like)
+def _on_hosts(name: str, arrays: Sequence[ndarray]) -> Any:
+    found = _compiled.on_hosts(functools.partial(called, name), *arrays, like=functools.partial(_shaped, name))
     return found[0] if len(found) == 1 else found
 
 
@@ -103,7 +103,10 @@ def _shaped(name: str, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def common(*given: Any) -> list[ndarray]:
     """Arrays in one dtype of floats: float64 if one of them is no float, and complex if one of them is."""
-    arrays = [beside(a, *given) for a in given]
+    return _of_one_dtype([beside(a, *given) for a in given])
+
+
+def _of_one_dtype(arrays: list[ndarray]) -> list[ndarray]:
     dtypes = {_float_of(a.dtype) for a in arrays}
     dtype = dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
     return [a if a.dtype == dtype else _cast(a, dtype) for a in arrays]
@@ -119,16 +122,17 @@ def _float_of(dtype: np.dtype) -> np.dtype:
 
 def matrices(*given: Any) -> list[ndarray]:
     """The same for stacks of matrices; LinAlgError for what has fewer than two axes."""
-    return common(*_stacks(given))
+    return _of_one_dtype(_stacks(given))
 
 
 def square(*given: Any) -> list[ndarray]:
     """The same for square matrices."""
     arrays = _stacks(given)
     for a in arrays:
-        if a.shape[-1] != a.shape[-2]:
+        shape = a.shape
+        if shape[-1] != shape[-2]:
             raise LinAlgError("Last 2 dimensions of the array must be square")
-    return common(*arrays)
+    return _of_one_dtype(arrays)
 
 
 def _stacks(given: Sequence[Any]) -> list[ndarray]:

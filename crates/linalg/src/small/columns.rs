@@ -305,3 +305,101 @@ unsafe fn store<V: Vector<T = f64>>(vector: V, at: *mut f64, count: usize) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernels for every kind of vectors that this machine has.
+    fn all_kernels() -> Vec<Kernels> {
+        let mut found = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl") {
+                found.push(wide::KERNELS);
+            }
+            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+                found.push(narrow::KERNELS);
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        found.push(neon::KERNELS);
+        found
+    }
+
+    fn numbers(count: usize, seed: usize) -> Vec<f64> {
+        (0..count).map(|at| ((at * 37 + seed * 11) % 29) as f64 - 14.0).collect()
+    }
+
+    /// Whole numbers, so that no order of sums changes a bit; rows and columns around what is done at a time.
+    #[test]
+    fn every_kernel_is_what_its_loop_is() {
+        for kernels in all_kernels() {
+            for (rows, count) in (0..36).flat_map(|rows| [0, 1, 3, 4, 5, 9].map(|count| (rows, count))) {
+                let step = rows + 3;
+                let (data, x) = (numbers(step * (count + 1), 1), numbers(rows, 2));
+                let factors = numbers(count, 3);
+                let columns = Columns {
+                    data: data.as_ptr(),
+                    step,
+                    count,
+                };
+                let at = |col: usize, row: usize| data[col * step + row];
+
+                let mut found = vec![0.5; count];
+                // SAFETY: the memory is there, here and below.
+                unsafe { (kernels.dots)(x.as_ptr(), rows, columns, found.as_mut_ptr()) };
+                let wanted: Vec<f64> = (0..count).map(|col| (0..rows).map(|row| at(col, row) * x[row]).sum()).collect();
+                assert_eq!(found, wanted, "dots of {rows} by {count}");
+
+                let mut found = x.clone();
+                // SAFETY: as above.
+                unsafe { (kernels.add)(found.as_mut_ptr(), rows, columns, factors.as_ptr()) };
+                let sum = |row: usize| (0..count).map(|col| at(col, row) * factors[col]).sum::<f64>();
+                let wanted: Vec<f64> = (0..rows).map(|row| x[row] + sum(row)).collect();
+                assert_eq!(found, wanted, "add of {rows} by {count}");
+
+                let mut found = data.clone();
+                let columns = ColumnsMut {
+                    data: found.as_mut_ptr(),
+                    step,
+                    count,
+                };
+                // SAFETY: as above.
+                unsafe { (kernels.add_to_all)(x.as_ptr(), rows, columns, factors.as_ptr()) };
+                let mut wanted = data.clone();
+                for (col, row) in (0..count).flat_map(|col| (0..rows).map(move |row| (col, row))) {
+                    wanted[col * step + row] += factors[col] * x[row];
+                }
+                assert_eq!(found, wanted, "add_to_all of {rows} by {count}");
+
+                for is_backwards in [false, true] {
+                    rotations(kernels, &data, step, rows, count, is_backwards);
+                }
+            }
+        }
+    }
+
+    fn rotations(kernels: Kernels, data: &[f64], step: usize, rows: usize, count: usize, is_backwards: bool) {
+        let made: Vec<Rotation> = (0..count)
+            .map(|at| Rotation {
+                cosine: at as f64 - 2.0,
+                sine: 3.0,
+                minus_sine: -3.0,
+            })
+            .collect();
+        let (mut found, mut wanted) = (data.to_vec(), data.to_vec());
+        let place = |at: usize| step * if is_backwards { count - at } else { at };
+        let towards = if is_backwards { -(step as isize) } else { step as isize };
+        // SAFETY: there is one column more than rotations.
+        unsafe { (kernels.rotate)(found.as_mut_ptr().add(place(0)), towards, rows, made.as_ptr(), count) };
+        for (at, rotation) in made.iter().enumerate() {
+            for row in 0..rows {
+                let (x, y) = (wanted[place(at) + row], wanted[place(at + 1) + row]);
+                wanted[place(at) + row] = rotation.cosine * x + rotation.sine * y;
+                wanted[place(at + 1) + row] = rotation.cosine * y + rotation.minus_sine * x;
+            }
+        }
+        assert_eq!(found, wanted, "rotations of {rows} by {count}");
+    }
+}
