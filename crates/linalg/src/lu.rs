@@ -4,6 +4,7 @@
 
 use faer::linalg::lu::partial_pivoting::{factor, inverse, solve as solving};
 use faer::perm::PermRef;
+use faer::prelude::ReborrowMut;
 use faer::{ColRef, Conj, MatMut, MatRef, Par};
 
 use crate::element::{Element, Real};
@@ -69,26 +70,29 @@ fn solve_small<T: Element, const MOST: usize>(matrix: MatRef<'_, T>, sides: MatR
     if has_none(factors.pivots()) {
         return Err(Failure::Singular);
     }
-    for col in 0..sides.ncols() {
-        let found = factors.solve(|row| sides[(row, col)]);
-        for (row, x) in found.into_iter().enumerate().take(factors.n) {
-            out[(row, col)] = x;
-        }
+    for start in (0..sides.ncols()).step_by(MOST) {
+        let width = MOST.min(sides.ncols() - start);
+        let found = factors.solve(|row, col| sides[(row, start + col)], width);
+        store(&found, out.rb_mut().subcols_mut(start, width));
     }
     Ok(())
 }
 
-fn inv_small<T: Element, const MOST: usize>(matrix: MatRef<'_, T>, mut out: MatMut<'_, T>) -> Result<(), Failure> {
+fn store<T: Element, const MOST: usize>(found: &[[T; MOST]; MOST], mut out: MatMut<'_, T>) {
+    for (row, values) in found.iter().enumerate().take(out.nrows()) {
+        for (col, x) in values.iter().enumerate().take(out.ncols()) {
+            out[(row, col)] = *x;
+        }
+    }
+}
+
+fn inv_small<T: Element, const MOST: usize>(matrix: MatRef<'_, T>, out: MatMut<'_, T>) -> Result<(), Failure> {
     let factors = SmallLu::<T, MOST>::of(matrix);
     if has_none(factors.pivots()) {
         return Err(Failure::Singular);
     }
-    for col in 0..factors.n {
-        let found = factors.solve(|row| if row == col { T::one_impl() } else { T::zero_impl() });
-        for (row, x) in found.into_iter().enumerate().take(factors.n) {
-            out[(row, col)] = x;
-        }
-    }
+    let found = factors.solve(|row, col| if row == col { T::one_impl() } else { T::zero_impl() }, factors.n);
+    store(&found, out);
     Ok(())
 }
 

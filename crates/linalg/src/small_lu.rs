@@ -48,9 +48,7 @@ impl<T: Element, const MOST: usize> SmallLu<T, MOST> {
         for row in below {
             let factor = row[at].over(pivots[at]);
             row[at] = factor;
-            for col in at + 1..self.n {
-                row[col] = row[col].minus(factor.times(pivots[col]));
-            }
+            take_from(&mut row[at + 1..self.n], factor, &pivots[at + 1..self.n]);
         }
     }
 
@@ -75,19 +73,34 @@ impl<T: Element, const MOST: usize> SmallLu<T, MOST> {
         triangles.diagonal().column_vector()
     }
 
-    /// What times the matrix is a right-hand side, by its elements.
-    pub fn solve(&self, side: impl Fn(usize) -> T) -> [T; MOST] {
+    /// What times the matrix is so many right-hand sides, column by column beside each other.
+    pub fn solve(&self, sides: impl Fn(usize, usize) -> T, width: usize) -> [[T; MOST]; MOST] {
         let n = self.n;
-        let mut found = [T::zero_impl(); MOST];
+        let mut found = [[T::zero_impl(); MOST]; MOST];
         for row in 0..n {
-            let before = self.rows[row].iter().zip(&found).take(row);
-            found[row] = before.fold(side(self.order[row]), |sum, (a, x)| sum.minus(a.times(*x)));
+            let (done, rest) = found.split_at_mut(row);
+            let here = &mut rest[0][..width];
+            for (col, x) in here.iter_mut().enumerate() {
+                *x = sides(self.order[row], col);
+            }
+            for (factor, before) in self.rows[row].iter().zip(done.iter()) {
+                take_from(here, *factor, before);
+            }
         }
         for row in (0..n).rev() {
-            let behind = self.rows[row].iter().zip(&found).take(n).skip(row + 1);
-            let sum = behind.fold(found[row], |sum, (a, x)| sum.minus(a.times(*x)));
-            found[row] = sum.over(self.rows[row][row]);
+            let (rest, done) = found.split_at_mut(row + 1);
+            let here = &mut rest[row][..width];
+            let factors = &self.rows[row];
+            for (factor, behind) in factors[row + 1..].iter().zip(done.iter()).take(n - row - 1) {
+                take_from(here, *factor, behind);
+            }
+            here.iter_mut().for_each(|x| *x = x.over(factors[row]));
         }
         found
     }
+}
+
+/// Takes from a row another one, times a factor.
+fn take_from<T: Element>(row: &mut [T], factor: T, other: &[T]) {
+    row.iter_mut().zip(other).for_each(|(x, y)| *x = x.minus(factor.times(*y)));
 }
