@@ -75,6 +75,31 @@ def test_svd(m, n):
             near(s / largest / max(m, n), np.linalg.svd(a / largest, compute_uv=False) / max(m, n), 1)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_svd_of_two_diagonals_of_any_size(seed):
+    """Numbers from the least to the largest: rotations of pairs whose squares are nothing have to be rotations, too."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    a = np.diag(10.0 ** rng.uniform(-323, 0, n)) + np.diag(10.0 ** rng.uniform(-323, 0, n - 1), 1)
+    for given in (a, a.T, a[::-1], np.roll(a, 1, axis=0)):
+        u, s, vh = (np.asarray(x) for x in weft.linalg.svd(weft.asarray(given)))
+        near(u.T @ u, np.eye(n), n)
+        near(vh @ vh.T, np.eye(n), n)
+        near(u * s @ vh, given, n)
+
+
+def test_qr_of_columns_of_any_size():
+    """Columns are scaled by themselves: a large one leaves a small one what it is."""
+    rng = np.random.default_rng(0)
+    for m, n in [(2, 2), (9, 5), (5, 9), (40, 40)]:
+        a = rng.normal(size=(m, n)) * 10.0 ** rng.uniform(-290, 290, size=n)
+        q, r = (np.asarray(x) for x in weft.linalg.qr(weft.asarray(a)))
+        sizes = np.abs(a).max(axis=0)
+        near(q.T @ q, np.eye(q.shape[1]), m)
+        near(q @ (r / sizes), a / sizes, m)
+    assert abs(np.asarray(weft.linalg.qr(weft.asarray([[1e200, 1e-200], [1e200, -1e-200]]))[1])[1, 1] / -1.4142135623730951e-200 - 1) < 1e-15
+
+
 def test_svd_keeps_small_values_of_bidiagonal_matrices():
     """The smallest value of a matrix of ones on two diagonals, graded: relative accuracy, as Demmel and Kahan have it."""
     n = 24

@@ -273,20 +273,14 @@ fn rotation(f: f64, g: f64) -> (Rotation, f64) {
         return (Rotation::NONE, f);
     }
     let most = f.abs().max(g.abs());
-    let r = if most < SAFE {
-        (f / most).hypot(g / most) * most
-    } else {
-        (f * f + g * g).sqrt()
-    };
-    let (cosine, sine) = if most < SAFE {
-        (f / r, g / r)
-    } else {
-        (f * (1.0 / r), g * (1.0 / r))
-    };
+    // The angle is that of numbers whose squares are something.
+    let (f, g, unit) = if most < SAFE { (f / most, g / most, most) } else { (f, g, 1.0) };
+    let length = (f * f + g * g).sqrt();
+    let (cosine, sine) = (f * (1.0 / length), g * (1.0 / length));
     let made = Rotation {
         cosine,
         sine,
         minus_sine: -sine,
     };
-    (made, r)
+    (made, length * unit)
 }

@@ -90,6 +90,10 @@ fn of_small<T: Element<Re = f64>>(matrix: MatRef<'_, T>, out: MatMut<'_, T>) -> 
         // SAFETY: places are in the result, whose rows or columns are so many steps apart, and which nobody else has.
         let is_positive = unsafe {
             for at in start..start + rows {
+                // What is added to is to be something, wherever a block is.
+                for col in start..at {
+                    *memory.add(at * step + col) = 0.0;
+                }
                 for col in at..n {
                     *memory.add(at * step + col) = matrix[(col, at)];
                 }

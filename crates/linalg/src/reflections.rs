@@ -4,15 +4,17 @@
 
 #![allow(unsafe_code)]
 
-use faer::MatRef;
+use faer::{MatMut, MatRef};
 
 use crate::bidiagonalise::reflect;
 use crate::failure::Failure;
 use crate::scratch::{Scratch, zeros};
 use crate::small::columns::{Columns, ColumnsMut, Kernels};
 
-/// Elements of matrices that lie in the nearest caches.
+/// Rows times the longer side of matrices that lie, with the orthogonal one, in the nearest caches.
 const SMALL: usize = 128 * 128;
+/// Sums of squares of less stay in the range of numbers.
+const LARGE: f64 = 1e140;
 
 /// Rows of neighbouring elements, so many steps apart.
 #[derive(Clone, Copy)]
@@ -21,6 +23,18 @@ struct Rows {
     step: usize,
     count: usize,
     length: usize,
+}
+
+impl Rows {
+    /// The columns of a matrix of which each one's elements are neighbours.
+    fn of(turned: MatMut<'_, f64>) -> Rows {
+        Rows {
+            step: turned.col_stride() as usize,
+            count: turned.ncols(),
+            length: turned.nrows(),
+            data: turned.as_ptr_mut(),
+        }
+    }
 }
 
 /// A triangle and reflections that together are a matrix.
@@ -40,12 +54,11 @@ impl Reflections {
     /// None for matrices that are not small, and if the machine has no vectors.
     pub fn of(matrix: MatRef<'_, f64>) -> Result<Option<Self>, Failure> {
         let (m, n) = matrix.shape();
-        let (Some(kernels), true) = (Kernels::of_machine(), m.saturating_mul(n.max(m)) <= SMALL) else {
+        let (Some(kernels), true) = (Kernels::of_machine(), (1..=SMALL).contains(&m.saturating_mul(n.max(m)))) else {
             return Ok(None);
         };
         let mut triangle = Scratch::copy_of(matrix.transpose())?;
-        // What has no largest element is known by the caller to be no numbers.
-        let scale = triangle.normalise().unwrap_or(1.0);
+        let scales = scales_of_columns(&mut triangle)?;
         let count = m.min(n);
         let mut made = Reflections {
             triangle,
@@ -58,10 +71,9 @@ impl Reflections {
         for at in 0..count {
             made.step(at);
         }
-        if scale != 1.0 {
-            for row in 0..m {
-                made.triangle.col_mut(row).iter_mut().for_each(|x| *x *= scale);
-            }
+        for row in 0..m {
+            let scaled = made.triangle.col_mut(row).iter_mut().zip(&scales);
+            scaled.for_each(|(x, scale)| *x = *x * scale * scale);
         }
         Ok(Some(made))
     }
@@ -78,13 +90,8 @@ impl Reflections {
         self.triangle[(at, at)] = mirror.value;
         self.factors[at] = mirror.factor;
         if at + 1 < n {
-            let rows = Rows {
-                step: self.triangle.as_ref().col_stride() as usize,
-                data: &mut self.triangle[(at + 1, at)],
-                count: m - at,
-                length: n - at - 1,
-            };
-            // SAFETY: the rows are those of the triangle's memory, from this one on, behind the column.
+            let rows = Rows::of(self.triangle.as_mut().submatrix_mut(at + 1, at, n - at - 1, m - at));
+            // SAFETY: the rows are the triangle's own, from this one on, behind the column.
             unsafe { self.apply(at, rows) };
         }
     }
@@ -112,15 +119,33 @@ impl Reflections {
         let (n, m) = self.triangle.as_ref().shape();
         let mut found = Scratch::identity(cols, m)?;
         for at in (0..m.min(n)).rev() {
-            let rows = Rows {
-                step: found.as_ref().col_stride() as usize,
-                data: &mut found[(at, at)],
-                count: m - at,
-                length: cols - at,
-            };
+            let rows = Rows::of(found.as_mut().submatrix_mut(at, at, cols - at, m - at));
             // SAFETY: the rows are those of the matrix that is made, from this one on; columns before are those of reflections to come.
             unsafe { self.apply(at, rows) };
         }
         Ok(found)
     }
+}
+
+/// Divides columns of numbers whose squares leave the range by powers of two, and gives the square roots of these; others are as they are. None
+/// if all are. Of columns that have no largest element the caller knows.
+fn scales_of_columns(turned: &mut Scratch<f64>) -> Result<Vec<f64>, Failure> {
+    let (n, m) = turned.as_ref().shape();
+    if turned.largest() < LARGE {
+        return Ok(Vec::new());
+    }
+    let mut scales = zeros(n)?;
+    for (at, scale) in scales.iter_mut().enumerate() {
+        let largest = (0..m).fold(0.0, |most: f64, row| most.max(turned[(at, row)].abs()));
+        *scale = if (LARGE..f64::INFINITY).contains(&largest) {
+            (largest.log2() / 2.0).floor().exp2()
+        } else {
+            1.0
+        };
+        for row in 0..m {
+            turned[(at, row)] /= *scale;
+            turned[(at, row)] /= *scale;
+        }
+    }
+    Ok(scales)
 }

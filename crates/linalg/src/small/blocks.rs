@@ -58,7 +58,8 @@ unsafe fn block<V: Vector, const ROWS: usize, const VECTORS: usize>(job: &Job<V:
     }
 }
 
-/// The walk over blocks for one set of registers: columns of blocks as wide as there are registers for, each from above.
+/// The walk over blocks for one set of registers: columns of blocks as wide as there are registers for, each from above. LLVM keeps some of more
+/// than 16 sums of AVX-512 in memory, though there are 32 registers.
 macro_rules! walk {
     ($name:ident, $features:literal, $widest:literal, $($vectors:literal: $($rows:literal)+;)+) => {
         pub mod $name {
@@ -95,7 +96,7 @@ macro_rules! walk {
 }
 
 #[cfg(target_arch = "x86_64")]
-walk!(wide, "avx512f,avx512vl,avx2,fma", 4, 1: 12 8 4 2 1; 2: 12 8 4 2 1; 3: 8 4 2 1; 4: 6 4 2 1;);
+walk!(wide, "avx512f,avx512vl,avx2,fma", 4, 1: 12 8 4 2 1; 2: 8 4 2 1; 3: 8 4 2 1; 4: 4 2 1;);
 #[cfg(target_arch = "x86_64")]
 walk!(narrow, "avx2,fma", 3, 1: 8 4 2 1; 2: 6 4 2 1; 3: 4 2 1;);
 #[cfg(target_arch = "aarch64")]
