@@ -68,6 +68,54 @@ def test_reduceat_of_views_and_into_arrays(device):
     same(weft.maximum.reduceat(x, weft.asarray(np.array([0, 3], np.int32))), np.maximum.reduceat(host, [0, 3]), device)
 
 
+def zeros_of_both_signs(shape, dtype, seed, function):
+    """Few zeros, which are the extremes."""
+    source = np.random.default_rng(seed)
+    other = -1 if function in ("maximum", "fmax") else 1
+    return np.where(source.random(shape) < 0.02, source.choice([0.0, -0.0], shape), other).astype(dtype)
+
+
+@on_gpus
+@pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16"])
+def test_extremes_are_the_zeros_of_the_cpu(device, name):
+    """In long runs, and in rows of several tiles."""
+    dtype = np.dtype(weft.bfloat16 if name == "bfloat16" else name)
+    if not has(device, dtype) or (device.kind != "cuda" and name != "float32"):
+        pytest.skip("not on this device")
+    for function in ("maximum", "minimum", "fmax", "fmin"):
+        for shape, axis in [((512,), 0), ((5001,), 0), ((3, 700), 1), ((700, 3), 0), ((2, 600, 8), 1), ((600, 40), 0)]:
+            for seed in range(3):
+                host = zeros_of_both_signs(shape, dtype, seed, function)
+                for starts in ([0], [1, 300], [7, 0, 290]):
+                    work = lambda: getattr(weft, function).reduceat(weft.asarray(host), starts, axis)  # noqa: B023, E731
+                    same(syncs(work, 0), by_cpu(work), device)
+        for shape, axis in [((2049,), 0), ((5000,), 0), ((2, 4500), 1), ((4500, 2), 0), ((20, 2), 0), ((70,), 0)]:
+            host = zeros_of_both_signs(shape, dtype, 5, function)
+            work = lambda: getattr(weft, function).accumulate(weft.asarray(host), axis)  # noqa: B023, E731
+            same(syncs(work, 0), by_cpu(work), device)
+        host = zeros_of_both_signs(3000, dtype, 6, function)
+        at = np.sort(np.random.default_rng(7).integers(0, 4, 3000)).astype(np.int32)
+
+        def work():
+            found = weft.full(4, host[host != 0][0], dtype=dtype)  # noqa: B023
+            getattr(weft, function).at(found, at, weft.asarray(host))  # noqa: B023
+            return found
+
+        same(work(), by_cpu(work), device)
+
+
+@on_gpus
+def test_long_runs_of_every_length(device):
+    """Warps without elements, and such as are half full, of lines side by side."""
+    source = np.random.default_rng(8)
+    for length in (257, 260, 263, 264, 289, 511, 1027):
+        for inner in (1, 2, 3, 7, 33):
+            host = source.integers(-(2**31), 2**31, (length + 5, inner)).astype(np.int32)
+            for function in ("add", "minimum"):
+                theirs = getattr(np, function).reduceat(host, [5, 3], 0, dtype=np.int32)
+                same(getattr(weft, function).reduceat(weft.asarray(host), [5, 3], 0, dtype=np.int32), theirs, device)
+
+
 @on_gpus
 def test_few_long_runs_of_rounded_sums_are_the_hosts(device):
     host = np.random.default_rng(1).standard_normal(10_000).astype(np.float32)

@@ -92,6 +92,22 @@ def test_products_whose_parts_leave_the_range(device, dtype):
 
 
 @on_gpus
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_products_of_16_bits_are_rounded_one_by_one(device, name):
+    dtype = np.dtype(weft.bfloat16 if name == "bfloat16" else name)
+    source = np.random.default_rng(9)
+    for shape, axis in [((1, 3), 1), ((40,), 0), ((2100,), 0), ((3, 70), 1), ((70, 3), 0), ((5, 2100), 0)]:
+        host = source.uniform(0.5, 2, shape).astype(dtype)
+        if shape == (1, 3):
+            # A product that leaves the range, and would come back if it did not.
+            host = np.array([[300, 300, 1e-4]] if name == "float16" else [[1e30, 1e30, 1e-30]]).astype(dtype)
+        with np.errstate(all="ignore"):
+            theirs = np.multiply.accumulate(host, axis=axis)
+        same(syncs(lambda: weft.multiply.accumulate(weft.asarray(host), axis=axis), 0), theirs, device)  # noqa: B023
+        same(syncs(lambda: weft.cumprod(weft.asarray(host), axis=axis), 0), theirs, device)  # noqa: B023
+
+
+@on_gpus
 def test_views_keywords_and_other_functions(device):
     host = np.random.default_rng(0).integers(-9, 9, (6, 8, 70)).astype(np.int32)
     x = weft.asarray(host)

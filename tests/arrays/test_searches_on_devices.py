@@ -151,6 +151,36 @@ def test_updates_of_few_elements_named_very_often(device, name):
 
 
 @on_gpus
+@pytest.mark.parametrize("name", ["int32", "float32", "float64", "uint8", "complex64", "float16"])
+def test_updates_by_elements_of_the_target(device, name):
+    """They are what stood there before."""
+    dtype = np.dtype(name)
+    if not has(device, dtype) or (device.kind != "cuda" and name not in ("float32", "int32")):
+        pytest.skip("not on this device")
+    at = np.array([0, 0, 1, 2, 0] * 100, np.int32)
+    # A subscript, and a view of the target for values.
+    cases = [
+        (at, lambda t: t[:1, 0]),
+        (at, lambda t: t[:1]),
+        (at, lambda t: t[1]),
+        (at[:9], lambda t: t[0, 0]),
+        ((slice(None), at[:20] % 2), lambda t: t[:, :1]),
+        ((at, at % 3), lambda t: t[1, 2]),
+        ((at[:12].reshape(3, 4),), lambda t: t[2:5, None, ::-1]),
+        (at[:6], lambda t: t[::-1, ::-1]),
+    ]
+    for function in ("add", "subtract") if dtype.kind == "c" else ("add", "subtract", "multiply", "maximum", "fmin"):
+        for key, view in cases:
+            for turn in (lambda t: t, lambda t: t[::-1, ::-1]):
+                host = (np.arange(24) % 5 + 1).astype(dtype).reshape(6, 4)
+                theirs, ours = turn(host.copy()), turn(weft.asarray(host))
+                with np.errstate(all="ignore"):
+                    getattr(np, function).at(theirs, key, view(theirs))
+                getattr(weft, function).at(ours, key, view(ours))
+                same(ours, theirs, device)
+
+
+@on_gpus
 def test_arrays_elsewhere_say_where(device):
     host = np.arange(40, dtype=np.int32)
     x = weft.asarray(host)

@@ -200,6 +200,18 @@ def test_without_out_what_where_leaves_is_zero():
         (lambda m, a: m.add.outer(a), "exactly two arguments expected"),
         (lambda m, a: m.add.accumulate(a[0]), "cannot accumulate on a scalar"),
         (lambda m, a: m.add.reduceat(a, [5]), "index 5 out-of-bounds in add.reduceat [0, 3)"),
+        (lambda m, a: m.add.reduceat(a, [[0]]), "setting an array element with a sequence. The requested array would exceed the maximum"),
+        (lambda m, a: m.add.reduceat(a, [[0], [1, 2]]), "setting an array element with a sequence."),
+        (lambda m, a: m.add.reduceat(a, m.asarray([[0]])), "object too deep for desired array"),
+        (lambda m, a: m.add.reduceat(a, m.asarray([[1.5]])), "object too deep for desired array"),
+        (lambda m, a: m.add.reduceat(a, 1), "object of too small depth for desired array"),
+        (lambda m, a: m.add.reduceat(a, m.asarray(1)), "object of too small depth for desired array"),
+        (lambda m, a: m.add.reduceat(a, m.asarray([1.5])), "Cannot cast array data from dtype('float64') to dtype('int64')"),
+        (lambda m, a: m.add.reduceat(a, m.asarray([], dtype="float64")), "Cannot cast array data from dtype('float64') to dtype('int64')"),
+        (lambda m, a: m.add.reduceat(a, m.asarray([1], dtype="uint64")), "Cannot cast array data from dtype('uint64') to dtype('int64')"),
+        (lambda m, a: m.add.reduceat(a, [2**70]), "Python int too large to convert to C long"),
+        (lambda m, a: m.add.reduceat(a, [1j]), "int() argument must be"),
+        (lambda m, a: m.add.reduceat(a, [float("nan")]), "cannot convert float NaN to integer"),
         (lambda m, a: m.maximum.reduce(a[:0]), "zero-size array to reduction operation maximum which has no identity"),
         (lambda m, a: m.subtract.reduce(a[:0]), "zero-size array to reduction operation subtract which has no identity"),
         (lambda m, a: m.add.reduce(a[:0], initial=None), "zero-size array to reduction operation add which has no identity"),
@@ -224,6 +236,37 @@ def test_what_is_refused_in_numpys_words(call, words):
         call(weft, _from_numpy(host))
     assert words in str(ours.value)
     assert words in str(theirs.value) or words == "foo"
+
+
+def test_runs_start_at_lists_of_any_numbers():
+    host = np.arange(4.0)
+    for starts in (
+        [1.5],
+        [1.0, 0],
+        (0, True),
+        [True],
+        [np.float64(1.9)],
+        range(2),
+        [],
+        [np.int8(3)],
+        np.array([True]),
+        np.array([2], "u4"),
+    ):
+        np.testing.assert_array_equal(_to_numpy(weft.add.reduceat(_from_numpy(host), starts)), np.add.reduceat(host, starts))
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "hypot", "maximum", "less"])
+def test_updates_of_bfloat16(name):
+    source = np.random.default_rng(1)
+    host, values = (source.standard_normal(n).astype(ml_dtypes.bfloat16) for n in (5, 40))
+    at = source.integers(0, 5, 40)
+    ours, theirs = _from_numpy(host), host.copy()
+    getattr(weft, name).at(ours, at, _from_numpy(values))
+    for place, value in zip(at, values):
+        theirs[place] = getattr(np, name)(theirs[place], value)
+    np.testing.assert_array_equal(_to_numpy(ours).astype(np.float32), theirs.astype(np.float32))
+    weft.negative.at(ours, [0, 0, 1])
+    assert float(ours[0]) == float(theirs[0]) and float(ours[1]) == -float(theirs[1])
 
 
 def test_orders_that_arrays_do_not_have():

@@ -101,6 +101,20 @@ def test_raw_arguments_and_places(device: weft.Device) -> None:
     same(three(cp.asarray(x), size=12), np.minimum(np.arange(12) + 1, 11).astype("float32"))
 
 
+@pytest.mark.parametrize("name", ["count", "n_count", "a_count", "length0_x", "step0__ind", "length0", "cuda", "np", "x_", "size", "ex"])
+def test_parameters_of_any_name(name: str) -> None:
+    """What is asked of shapes has names of its own in what is compiled."""
+    x = np.arange(12, dtype="float32").reshape(3, 4)
+    body = f"z = {name} + x.shape()[0] + i + x.size() + 10 * _ind.get()[1] + n"
+    kernel = cp.ElementwiseKernel(f"T {name}, raw T x", "T z", body, "named", reduce_dims=False)
+    there = np.arange(12, dtype="float32").reshape(3, 4)
+    same(kernel(cp.asarray(x), cp.asarray(x)), x + 3 + there + 12 + 10 * np.indices((3, 4))[1].astype("float32") + 12)
+    same(cp.ElementwiseKernel(f"T {name}", "T z", f"z = {name} + 1", "plain")(cp.asarray(x)), x + 1)
+    same(cp.ElementwiseKernel("T x", f"T {name}", f"{name} = x + i", "output")(cp.asarray(x)), x + there)
+    total = cp.ReductionKernel(f"T {name}", "T z", f"{name} * _in_ind.size()", "a + b", "z = a", "0", "total")
+    same(total(cp.asarray(x)), np.float32(66 * 12))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int32", "complex64"])
 def test_places_along_axes(device: weft.Device, dtype: str) -> None:
     x = np.arange(24).reshape(2, 3, 4).astype(dtype)

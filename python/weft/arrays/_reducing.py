@@ -87,14 +87,7 @@ def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | Non
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
     """`ufunc.reduceat`."""
     along = _one_axis(x, axis, "reduceat")
-    given = indices if isinstance(indices, ndarray) else np.asarray(indices)
-    starts = np.ascontiguousarray(_to_numpy(given) if isinstance(given, ndarray) else given)
-    if starts.ndim != 1:
-        raise ValueError("the indices of reduceat are a row of integers")
-    if starts.size and starts.dtype.kind not in "iub":
-        raise TypeError(f"Cannot cast array data from {starts.dtype!r} to dtype('int64') according to the rule 'safe'")
-    starts = starts.astype(np.int64)
-    n = x.shape[along]
+    starts, n = _starts_of(indices), x.shape[along]
     outside = starts[(starts < 0) | (starts >= n)]
     if outside.size:
         raise IndexError(f"index {outside[0]} out-of-bounds in {function.__name__}.reduceat [0, {n})")
@@ -112,6 +105,19 @@ def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any,
             loop_of("reduceat", function.__name__)(in_three(source, place), starts, in_three(made, place))
         result = _moves.adopted(made, x.device)
     return _into(out, out_of_order(result, order), "reduceat")
+
+
+def _starts_of(indices: Any) -> np.ndarray:
+    """Where runs start. As in NumPy lists are made integers in any way, of arrays the dtype has to be one of integers."""
+    is_array = isinstance(indices, (ndarray, np.ndarray, np.generic))
+    starts = np.asarray(_to_numpy(indices) if isinstance(indices, ndarray) else indices, None if is_array else np.int64)
+    if starts.ndim > 1 and not is_array:
+        raise ValueError("setting an array element with a sequence. The requested array would exceed the maximum number of dimension of 1.")
+    if starts.ndim != 1:
+        raise ValueError(f"object {'too deep' if starts.ndim else 'of too small depth'} for desired array")
+    if not np.can_cast(starts.dtype, np.int64):
+        raise TypeError(f"Cannot cast array data from {starts.dtype!r} to dtype('int64') according to the rule 'safe'")
+    return np.ascontiguousarray(starts, np.int64)
 
 
 def _runs_folded_there(name: str, x: ndarray, axis: int, starts: np.ndarray) -> ndarray | None:
@@ -181,7 +187,7 @@ def _in_type_of(x: ndarray, value: Any) -> Any:
 
 def _word(dtype: np.dtype) -> str:
     """A dtype as compiled code writes it."""
-    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+    return {"b": "np.bool_", "V": "bfloat16"}.get(dtype.kind, f"np.{dtype.name}")
 
 
 def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, int]:

@@ -66,12 +66,13 @@ def at_alone(x, places):
 @functools.cache
 def loop_of(kind: str, name: str, left: str = "") -> Callable[..., Any]:
     """The compiled loop of a kind for the ufunc of a name; `left` is the type that `at` computes in."""
+    from weft import bfloat16
     from weft._decorators import njit
 
     text = _TEXTS[kind].lstrip().replace("NAME", name).replace("np.LEFT", left)
     file = f"<weft.arrays: {kind} of {name} {left}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope: dict[str, Any] = {"np": np}
+    scope: dict[str, Any] = {"np": np, "bfloat16": bfloat16}
     exec(compile(text, file, "exec"), scope)
     return njit(scope[kind])
 

@@ -328,7 +328,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     there = on_a_device(row) and fits(row)
-    if weights is None:
+    if weights is None or not row.size:
+        # Of no numbers NumPy gives counts, whatever the weights are.
         return _counted(row, None, minlength) if there else _compiled.call("np.bincount(x, None, n)", x=row, n=minlength)
     weights = array_of(weights)
     if weights.dtype.kind == "c":

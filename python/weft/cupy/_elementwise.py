@@ -208,22 +208,22 @@ class _Written:
 
     def _ufunc(self, lines: list[str], result: str) -> Program:
         entry = [f"    {each.text} = {annotation(each.kind)}(a_{name})" for name, each in self.names.items()]
-        entry += [f"    e{name} = np.int64(a_{name})" for name in self.extra]
-        parameters = ", ".join(f"a_{name}" for name in [*self.names, *self.extra])
+        entry += [f"    e{name} = np.int64(n_{name})" for name in self.extra]
+        parameters = ", ".join([*(f"a_{name}" for name in self.names), *(f"n_{name}" for name in self.extra)])
         heading = f"def {self.name}({parameters}):"
         return self._compiled([heading, *entry, *(f"    {line}" for line in lines), f"    return {result}"], False)
 
     def _kernel(self, plain: list[Parameter], lines: list[str], stores: list[str], writer: Writer) -> Program:
-        entry = ["    i = np.int64(cuda.grid(1))", "    count = np.int64(a_count)"]
-        entry += [f"    e{name} = np.int64(a_{name})" for name in self.extra]
-        entry += [f"    {name} = np.int64(a_{name})" for name in writer.extents.values()]
+        entry = ["    i = np.int64(cuda.grid(1))", "    count = np.int64(n_count)"]
+        entry += [f"    e{name} = np.int64(n_{name})" for name in self.extra]
+        entry += [f"    {name} = np.int64(n_{name})" for name in writer.extents.values()]
         inside = []
         for each in plain:
             variable = self.names[each.name]
             source = f"o_{each.name}" if each.name in self.outputs else f"a_{each.name}"
             source += "" if each.name in self.numbers else "[i]"
             inside.append(f"{variable.text} = {annotation(variable.kind)}({source})")
-        parameters = ["a_count", *(f"a_{name}" for name in [*self.extra, *writer.extents.values()])]
+        parameters = ["n_count", *(f"n_{name}" for name in [*self.extra, *writer.extents.values()])]
         for each in self.body.params:
             prefix = "r" if each.raw else "o" if each.name in self.outputs else "a"
             parameters.append(f"{prefix}_{each.name}")

@@ -13,7 +13,8 @@ from weft import cuda
 from weft._weft import _cast, _fold, _from_numpy, _full, _iota, _to_numpy, ndarray
 from weft.arrays._common import result_dtype, select, u
 from weft.errors import UnsupportedError
-from weft.kernels.moving import INDEX, moved_to, row, taken
+from weft.kernels.lines import row
+from weft.kernels.moving import INDEX, moved_to, taken
 from weft.kernels.radix import order_by_digits
 from weft.kernels.searching import below
 

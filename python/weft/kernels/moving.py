@@ -11,9 +11,10 @@ import numpy as np
 from weft import cuda
 from weft._weft import _bits, _cast, _full, _reshape, _to_device, ndarray
 from weft.errors import UnsupportedError
+from weft.kernels.lines import row
 from weft.kernels.scan import sums_of
 
-__all__ = ["INDEX", "chosen", "moved_to", "put", "put_apart", "row", "selected", "taken"]
+__all__ = ["INDEX", "chosen", "moved_to", "put", "put_apart", "selected", "taken"]
 
 INDEX = np.dtype(np.int32)
 """What places are counted in."""
@@ -63,11 +64,6 @@ def _choose(flags, sums, a, out, count):
 def moved_to(x: ndarray, like: ndarray) -> ndarray:
     """An array on the device of another one."""
     return x if x.device == like.device else _to_device(x, like.device)
-
-
-def row(a: ndarray) -> ndarray:
-    """The elements in C's order, one behind the other: a view where there is one."""
-    return a if a.ndim == 1 else _reshape(a, (a.size,))
 
 
 def _words(a: ndarray) -> ndarray:

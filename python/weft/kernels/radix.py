@@ -21,7 +21,8 @@ from weft import cuda
 from weft._weft import _bits, _cast, _full, _part, _permute, _reshape, ndarray
 from weft.arrays._common import select, u
 from weft.kernels.launching import shared_bytes
-from weft.kernels.moving import INDEX, moved_to, row, taken
+from weft.kernels.lines import row
+from weft.kernels.moving import INDEX, moved_to, taken
 from weft.kernels.scan import sums_of
 
 __all__ = ["order_along", "order_of_rows", "sorted_along", "sorted_rows"]

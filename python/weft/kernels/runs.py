@@ -16,8 +16,9 @@ import numpy as np
 
 from weft import cuda
 from weft._weft import _from_numpy, _full, _reshape, ndarray
+from weft.kernels.lines import around, row
 from weft.kernels.moving import INDEX
-from weft.kernels.scan import MANY, may_group, operation
+from weft.kernels.scan import MANY, may_group, operation, walked
 
 __all__ = ["folded", "folded_runs", "goes_along", "may_fold_runs", "scanned_in_order"]
 
@@ -25,6 +26,7 @@ _THREADS = 256
 # Runs of so many elements are long: a block takes one that may be grouped, and else a thread of few would be slower than the host.
 _LONG = 256
 _TOO_LONG = 4096
+_ALL = np.uint32(0xFFFFFFFF)
 
 
 @functools.cache
@@ -36,20 +38,6 @@ def in_order(name: str) -> Callable[[Any, Any], Any]:
     scope: dict[str, Any] = {"np": np}
     exec(compile(text, file, "exec"), scope)
     return scope[name]
-
-
-@cuda.jit(cache=True, fma=False)
-def _scan_lines(op, x, out, n, inner, lines):
-    """A thread scans a line of `n` elements that lie `inner` apart."""
-    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
-    if i < lines:
-        place = i // inner * n * inner + i % inner
-        total = x[place]
-        out[place] = total
-        for _ in range(np.int32(1), n):
-            place += inner
-            total = out.dtype.type(op(total, x[place]))
-            out[place] = total
 
 
 @cuda.jit(cache=True, fma=False)
@@ -73,34 +61,47 @@ def _fold_runs(op, x, starts, first, out, n, inner, runs, count):
 
 @cuda.jit(cache=True, fma=False)
 def _fold_long_runs(op, x, starts, out, n, inner, runs, across):
-    """A block folds a run of `across` lines side by side, in any grouping: neighbouring threads have neighbouring lines, or elements."""
+    """A block folds a run of `across` lines side by side, in any grouping of neighbours.
+
+    Each of its 8 warps takes a part of the run: neighbouring threads have neighbouring lines, or elements.
+    """
     parts = cuda.shared.array(256, out.dtype)
     t = np.int32(cuda.threadIdx.x)
-    beside = (inner + across - 1) // across
+    beside = (inner + across - np.int32(1)) // across
     block = np.int32(cuda.blockIdx.x)
-    q, run = block % beside * across + t % across, block // beside % runs
+    column, warp = t % across, t // np.int32(32)
+    # Lines that are not there are read as the last one.
+    q, run = min(block % beside * across + column, inner - np.int32(1)), block // beside % runs
     front = block // (beside * runs)
     start = starts[run]
     stop = max(start + np.int32(1), starts[run + 1] if run + 1 < runs else n)
-    row, rows = t // across, np.int32(256) // across
-    if q < inner and start + row < stop:
-        place = (front * n + start + row) * inner + q
-        total = x[place]
-        i = start + row + rows
-        while i < stop:
-            place += rows * inner
-            total = out.dtype.type(op(total, x[place]))
-            i += rows
-        parts[t] = total
+    each = (stop - start + np.int32(7)) // np.int32(8)
+    rows, behind = np.int32(32) // across, t % np.int32(32) // across
+    at, end = start + warp * each, min(stop, start + warp * each + each)
+    total = x[(front * n + start) * inner + q]
+    is_first = True
+    while at < end:
+        i = at + behind
+        one = x[(front * n + min(i, end - np.int32(1))) * inner + q]
+        step = np.int32(1)
+        while step < rows:
+            other = cuda.shfl_down_sync(_ALL, one, step * across)
+            if i + step < end:
+                one = out.dtype.type(op(one, other))
+            step *= np.int32(2)
+        total = one if is_first else out.dtype.type(op(total, one))
+        is_first = False
+        at += rows
+    if behind == 0:
+        parts[warp * across + column] = total
     cuda.syncthreads()
-    half, there = rows // 2, min(rows, stop - start)
-    while half > 0:
-        if row < half and row + half < there and q < inner:
-            parts[t] = out.dtype.type(op(parts[t], parts[t + half * across]))
-        cuda.syncthreads()
-        half //= np.int32(2)
-    if row == 0 and q < inner:
-        out[(front * runs + run) * inner + q] = parts[t]
+    if t < across and block % beside * across + t < inner:
+        w = np.int32(1)
+        # The last warps have nothing where a run is short.
+        while w < 8 and start + w * each < stop:
+            total = out.dtype.type(op(total, parts[w * across + t]))
+            w += np.int32(1)
+        out[(front * runs + run) * inner + q] = total
 
 
 def goes_along(x: ndarray, axes: tuple[int, ...]) -> bool:
@@ -108,22 +109,9 @@ def goes_along(x: ndarray, axes: tuple[int, ...]) -> bool:
     return x.size > 0 and math.prod(n for axis, n in enumerate(x.shape) if axis not in axes) >= MANY
 
 
-def _lines(x: ndarray, axis: int) -> tuple[int, int, int]:
-    """How many lines lie before an axis, its length, and how many elements lie behind."""
-    return math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
-
-
-def _row(x: ndarray) -> ndarray:
-    return _reshape(x, (x.size,))
-
-
 def scanned_in_order(name: str, x: ndarray, axis: int) -> ndarray:
     """The scan of an array along an axis, in the array's dtype."""
-    front, n, inner = _lines(x, axis)
-    out = _full((x.size,), 0, x.dtype, x.device)
-    lines = front * inner
-    _scan_lines[-(-lines // _THREADS), _THREADS](in_order(name), _row(x), out, np.int32(n), np.int32(inner), np.int32(lines))
-    return _reshape(out, x.shape)
+    return walked(in_order(name), x, axis, x.dtype)
 
 
 def folded(name: str, x: ndarray, axis: int, first: Any) -> ndarray:
@@ -152,12 +140,12 @@ def folded_runs(name: str, x: ndarray, axis: int, starts: np.ndarray) -> ndarray
     there = _from_numpy(starts.astype(np.int32), x.device)
     if not may_group(name, x.dtype) or _longest(starts, x.shape[axis]) <= _LONG:
         return _reshape(_by_threads(name, x, axis, there, None), shape)
-    front, n, inner = _lines(x, axis)
+    front, n, inner = around(x.shape, axis)
     across = min(32, 1 << (inner - 1).bit_length())
     out = _full((math.prod(shape),), 0, x.dtype, x.device)
     blocks = front * starts.size * -(-inner // across)
     sizes = (np.int32(number) for number in (n, inner, starts.size, across))
-    _fold_long_runs[blocks, _THREADS](operation(name, x.dtype), _row(x), there, out, *sizes)
+    _fold_long_runs[blocks, _THREADS](operation(name, x.dtype), row(x), there, out, *sizes)
     return _reshape(out, shape)
 
 
@@ -166,8 +154,8 @@ def _longest(starts: np.ndarray, n: int) -> int:
 
 
 def _by_threads(name: str, x: ndarray, axis: int, starts: ndarray, first: ndarray | None) -> ndarray:
-    front, n, inner = _lines(x, axis)
+    front, n, inner = around(x.shape, axis)
     out = _full((front * starts.size * inner,), 0, x.dtype, x.device)
     sizes = (np.int32(number) for number in (n, inner, starts.size, out.size))
-    _fold_runs[-(-out.size // _THREADS), _THREADS](in_order(name), _row(x), starts, first, out, *sizes)
+    _fold_runs[-(-out.size // _THREADS), _THREADS](in_order(name), row(x), starts, first, out, *sizes)
     return out

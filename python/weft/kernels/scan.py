@@ -14,9 +14,10 @@ import numpy as np
 
 from weft import cuda
 from weft._weft import _cast, _full, _permute, _reshape, ndarray
-from weft.arrays._common import is_half
+from weft.arrays._common import is_half, is_inexact
+from weft.kernels.lines import around, row
 
-__all__ = ["MANY", "may_group", "operation", "scanned", "sums_of"]
+__all__ = ["MANY", "may_group", "operation", "scanned", "sums_of", "walked"]
 
 _THREADS = 256
 # Elements of a tile.
@@ -98,26 +99,33 @@ def _walk(op, a, out, n, inner, lines):
 
 @cuda.jit(cache=True, fma=False)
 def _totals(op, a, out, n, whole, tile):
-    """A block combines a whole tile of a row: each has `whole` of them, and perhaps a last one that nobody asks for."""
-    parts = cuda.shared.array(256, out.dtype)
-    t, width = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+    """A block combines a whole tile of a row: each has `whole` of them, and perhaps a last one that nobody asks for. A warp combines a
+    part of the tile, 32 neighbours at once: which of equal zeros remains depends on their order."""
+    parts = cuda.shared.array(8, out.dtype)
+    t = np.int32(cuda.threadIdx.x)
+    warp = t // np.int32(32)
     block = np.int32(cuda.blockIdx.x)
-    start = block // whole * n + block % whole * tile
-    total = out.dtype.type(a[start + t])
-    i = t + width
-    while i < tile:
-        total = out.dtype.type(op(total, out.dtype.type(a[start + i])))
-        i += width
-    parts[t] = total
+    each = tile // np.int32(8)
+    i = block // whole * n + block % whole * tile + warp * each + t % np.int32(32)
+    stop = i + each
+    total = out.dtype.type(a[i])
+    is_first = True
+    while i < stop:
+        x = out.dtype.type(a[i])
+        step = np.int32(1)
+        while step < 32:
+            x = out.dtype.type(op(x, cuda.shfl_down_sync(_ALL, x, step)))
+            step *= np.int32(2)
+        total = x if is_first else out.dtype.type(op(total, x))
+        is_first = False
+        i += np.int32(32)
+    if t % np.int32(32) == 0:
+        parts[warp] = total
     cuda.syncthreads()
-    half = width // 2
-    while half > 0:
-        if t < half:
-            parts[t] = out.dtype.type(op(parts[t], parts[t + half]))
-        cuda.syncthreads()
-        half //= 2
     if t == 0:
-        out[block] = parts[0]
+        for w in range(np.int32(1), np.int32(8)):
+            total = out.dtype.type(op(total, parts[w]))
+        out[block] = total
 
 
 @cuda.jit(cache=True, fma=False)
@@ -178,7 +186,8 @@ def operation(name: str, dtype: np.dtype) -> Callable[[Any, Any], Any] | None:
 
 
 def may_group(name: str, dtype: np.dtype) -> bool:
-    """Whether there is such an operation, of which every grouping gives the same bits."""
+    """Whether there is such an operation, of which every grouping of neighbours gives the same bits. Their order does matter: of zeros of
+    both signs an extreme is the last one, or of some dtypes the first."""
     return operation(name, dtype) is not None and (dtype.kind in "biu" or name in ("maximum", "minimum", "fmax", "fmin"))
 
 
@@ -189,31 +198,36 @@ def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
     order than NumPy's, which goes from one to the next: in groups of 32 and of so many threads as a block has, by fixed rules that the
     shape alone decides. What rounding does differs from NumPy's by no more than the number of elements times the sum of the absolute
     values times the rounding of the type, and a sum of some elements may leave the range of the type where NumPy's sums do not.
-    Floats of 16 bits are combined in float32 and rounded in the end.
+    Floats of 16 bits are added in float32 and rounded in the end; their products are rounded one by one.
     """
-    kind = np.dtype(np.float32) if is_half(dtype) else dtype
+    kind = np.dtype(np.float32) if is_half(dtype) and name == "add" else dtype
     if not a.size:
         return _full(a.shape, 0, dtype, a.device)
     if a.dtype != kind and not (is_half(a.dtype) and kind.name == "float32") and not _is_wider(a.dtype, kind):
         a = _cast(a, kind)
     op = operation(name, kind)
-    outer, n, inner = _three(a.shape, axis)
+    outer, n, inner = around(a.shape, axis)
     # Of a product in parts a part may leave the range of the type where no product of all up to an element does.
-    is_walked = n <= _WALKED or (name == "multiply" and kind.kind in "fc")
+    is_walked = n <= _WALKED or (name == "multiply" and is_inexact(kind))
     if inner > 1 and not is_walked and outer * inner < MANY:
         turned = _permute(a, (*(i for i in range(a.ndim) if i != axis), axis))
         found = _reshape(_rows(op, turned, outer * inner, n, kind), turned.shape)
         back = (*range(axis), a.ndim - 1, *range(axis, a.ndim - 1))
         found = _permute(found, back)
     elif inner > 1 or is_walked:
-        found = _full((a.size,), 0, kind, a.device)
-        lines = outer * inner
-        blocks = -(-lines // _THREADS)
-        _walk[blocks, _THREADS](op, _row(a), found, np.int32(n), np.int32(inner), np.int32(lines))
-        found = _reshape(found, a.shape)
+        found = walked(op, a, axis, kind)
     else:
         found = _reshape(_rows(op, a, outer, n, kind), a.shape)
     return found if found.dtype == dtype else _cast(found, dtype)
+
+
+def walked(op: Callable[[Any, Any], Any], a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
+    """The scan of an array along an axis by any operation, in a dtype: a thread goes along a line."""
+    outer, n, inner = around(a.shape, axis)
+    out = _full((a.size,), 0, dtype, a.device)
+    lines = outer * inner
+    _walk[-(-lines // _THREADS), _THREADS](op, row(a), out, np.int32(n), np.int32(inner), np.int32(lines))
+    return _reshape(out, a.shape)
 
 
 def sums_of(counts: ndarray) -> ndarray:
@@ -223,7 +237,7 @@ def sums_of(counts: ndarray) -> ndarray:
 
 def _rows(op: Callable[[Any, Any], Any], a: ndarray, rows: int, n: int, kind: np.dtype) -> ndarray:
     """The scans of rows, one behind the other."""
-    row = _row(a)
+    elements = row(a)
     tiles = -(-n // _TILE)
     threads = min(_THREADS, -(-n // 32) * 32)
     out = _full((rows * n,), 0, kind, a.device)
@@ -232,25 +246,10 @@ def _rows(op: Callable[[Any, Any], Any], a: ndarray, rows: int, n: int, kind: np
     if tiles > 1:
         whole = tiles - 1
         totals = _full((rows * whole,), 0, kind, a.device)
-        _totals[rows * whole, _THREADS](op, row, totals, np.int32(n), np.int32(whole), np.int32(_TILE))
+        _totals[rows * whole, _THREADS](op, elements, totals, np.int32(n), np.int32(whole), np.int32(_TILE))
         before = _rows(op, totals, rows, whole, kind)
-    _scan[rows * tiles, threads](op, row, before, out, np.int32(n), np.int32(tiles), np.int32(_TILE))
+    _scan[rows * tiles, threads](op, elements, before, out, np.int32(n), np.int32(tiles), np.int32(_TILE))
     return out
-
-
-def _row(a: ndarray) -> ndarray:
-    """The elements in C's order, one behind the other."""
-    return a if a.ndim == 1 else _reshape(a, (a.size,))
-
-
-def _three(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
-    """How many rows lie before an axis, its length, and how many elements lie behind."""
-    outer = inner = 1
-    for n in shape[:axis]:
-        outer *= n
-    for n in shape[axis + 1 :]:
-        inner *= n
-    return outer, shape[axis], inner
 
 
 def _is_wider(small: np.dtype, dtype: np.dtype) -> bool:

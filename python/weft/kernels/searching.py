@@ -7,7 +7,8 @@ import numpy as np
 from weft import cuda
 from weft._weft import _cast, _full, _reshape, _to_numpy, ndarray
 from weft.arrays._common import result_dtype, u
-from weft.kernels.moving import moved_to, row
+from weft.kernels.lines import row
+from weft.kernels.moving import moved_to
 
 __all__ = ["below", "digitized"]
 

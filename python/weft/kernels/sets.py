@@ -7,7 +7,8 @@ import numpy as np
 from weft._weft import _cast, _fold, _full, _iota, _reshape, ndarray
 from weft.arrays._common import flat, in_c_order, kind_of, result_dtype, u
 from weft.arrays.joining import concatenate
-from weft.kernels.moving import INDEX, chosen, moved_to, put_apart, row, selected, taken
+from weft.kernels.lines import row
+from weft.kernels.moving import INDEX, chosen, moved_to, put_apart, selected, taken
 from weft.kernels.radix import order_of_keys, order_of_rows, sorted_rows
 from weft.kernels.searching import below
 

@@ -16,7 +16,8 @@ from weft._weft import _assign, _broadcast, _cast, _fold, _from_numpy, _full, _i
 from weft.arrays import indexing
 from weft.arrays._common import Order, in_c_order, in_order, out_of_order, select, u
 from weft.errors import UnsupportedError
-from weft.kernels.moving import INDEX, chosen, moved_to, put, put_apart, row, taken
+from weft.kernels.lines import row
+from weft.kernels.moving import INDEX, chosen, moved_to, put, put_apart, taken
 from weft.kernels.scan import sums_of
 from weft.kernels.searching import below
 

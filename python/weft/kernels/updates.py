@@ -10,7 +10,8 @@ from weft import cuda
 from weft._weft import _assign, _broadcast, _cast, _full, _reshape, ndarray
 from weft.arrays import indexing
 from weft.arrays._common import in_c_order, u
-from weft.kernels.moving import INDEX, moved_to, row, taken
+from weft.kernels.lines import row
+from weft.kernels.moving import INDEX, moved_to, taken
 from weft.kernels.radix import order_by_digits
 from weft.kernels.scan import may_group, operation
 from weft.kernels.subscripts import places_of
@@ -94,7 +95,8 @@ def updated(name: str, x: ndarray, key: Any, values: ndarray) -> None:
         raise ValueError("array is not broadcastable to correct shape") from None
     if not places.size:
         return
-    values = row(_reshape(values, (1,)) if values.size == 1 else _cast(spread, values.dtype, True))
+    # Values may be elements of the target, which threads write: a copy.
+    values = row(_cast(_reshape(values, (1,)) if values.size == 1 else spread, values.dtype, True))
     at = _cast(row(places), INDEX)
     order = order_by_digits(at, x.size)
     whole = in_c_order(x) and x._writeable
