@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _adopt, _capture_call, _from_numpy, _full, _to_numpy, ndarray
+from weft._weft import Memory, _adopt, _capture_call, _from_numpy, _full, _to_numpy, ndarray
 from weft.errors import CaptureError
 
 # Texts whose results have shapes that the operands' shapes decide.
@@ -115,12 +115,30 @@ def _on_host(value: Any) -> Any:
 
 def _wrapped(result: Any, device: Any, read: list[np.ndarray]) -> Any:
     if isinstance(result, tuple):
-        return tuple(_wrapped(each, device, read) for each in result)
+        # Nor is one of the results a view of another: who writes one of them would write both.
+        arrays = [np.asarray(each) for each in result]
+        return tuple(_wrapped(each, device, [*read, *arrays[:at]]) for at, each in enumerate(arrays))
     array = np.asarray(result)
     if (device is not None and device.kind != "cpu") or not array.flags.writeable:
         return _from_numpy(array, device)
     # A result that is a view of what was read is nobody's own memory.
-    return _adopt(array.copy() if any(np.may_share_memory(array, each) for each in read) else array)
+    return _adopt(array if _is_own(array, read) else array.copy())
+
+
+def _is_own(array: np.ndarray, read: list[np.ndarray]) -> bool:
+    """Whether an array's memory is none of what was read.
+
+    What compiled code allocated is held by an object of its own, made for that call, and a view of an argument by the argument: that tells
+    most without a look at where the memory is, which costs more than all else here.
+    """
+    base = array.base
+    if type(base) is Memory:
+        for each in read:
+            if each.base is base:
+                break
+        else:
+            return True
+    return not any(np.may_share_memory(array, each) for each in read)
 
 
 def literal(value: Any) -> str:
