@@ -340,7 +340,26 @@ def test_huge_shapes() -> None:
             call(sparse)
 
 
-def test_rows_of_many_columns_in_order() -> None:
+def test_stacks_wider_than_all_integers() -> None:
+    block = sparse.coo_matrix((ONE, ([0], [2**61])), shape=(3, 2**62))
+    for stack, part in ((sparse.hstack, block), (sparse.vstack, block.T), (sparse.hstack, sparse.csr_matrix((3, 2**62)))):
+        for count in (2, 3, 4, 5):
+            with pytest.raises(OverflowError):
+                stack([part] * count)
+    assert sparse.hstack([sparse.coo_matrix((3, 2**62 - 1))] * 2).shape == (3, 2**63 - 2)
+
+
+def test_steps_longer_than_an_axis() -> None:
+    full = np.arange(1.0, 13.0).reshape(3, 4)
+    for format in ROWS:
+        a = getattr(sparse, f"{format}_matrix")(full)
+        for step in (2**31, 2**40, 2**70, -(2**31), -(2**40), -(2**70), 3, 4, 5, -3, -4, -5):
+            assert host(a[::step].toarray()).tolist() == full[::step].tolist()
+            assert host(a[:, 1::step].toarray()).tolist() == full[:, 1::step].tolist()
+        assert sparse.csr_matrix((0, 3))[::5].shape == (0, 3)
+
+
+def test_rows_of_many_columns_in_order(device: weft.Device) -> None:
     """Those with few elements among many columns are put in order without room for each column."""
     rng = np.random.default_rng(5)
     for columns in (1000, 3000, 10**6):

@@ -273,6 +273,8 @@ class spmatrix:
             n = self.shape[axis]
             if isinstance(each, slice):
                 start, stop, step = each.indices(n)
+                # Those that are longer than the axis are all the same, and are numbers of the indices' dtype so.
+                step = max(min(step, max(n, 1)), -max(n, 1))
             else:
                 start = operator.index(each) + (n if operator.index(each) < 0 else 0)
                 if not 0 <= start < n:
