@@ -58,6 +58,10 @@ def fresh_and_view(a):
     return a + 1, a[1:]
 
 
+def nested(a):
+    return (a[1:], a + 1), a + 2
+
+
 def plain_view(a):
     return a[1:]
 
@@ -104,6 +108,13 @@ def test_results_are_nobody_elses(function: Callable) -> None:
         for result, each in zip(results, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
             assert weft.asnumpy(result).tolist() == each.tolist()
         apart(x, *results)
+
+
+def test_tuples_in_tuples() -> None:
+    x = weft.asarray(np.arange(4.0))
+    (view, one), two = on_hosts(nested, x)
+    assert view.tolist() == [1, 2, 3] and one.tolist() == [1, 2, 3, 4] and two.tolist() == [2, 3, 4, 5]
+    apart(x, view, one, two)
 
 
 def test_views_of_what_compiled_code_made_before() -> None:

@@ -79,10 +79,15 @@ def at_once(
 
 
 def _called(function: Callable[..., Any], values: list[Any]) -> Any:
-    hosts = [_on_host(value) for value in values]
-    result = function(*hosts)
-    device = next((value.device for value in values if isinstance(value, ndarray)), None)
-    return _wrapped(result, device, [host for host in hosts if isinstance(host, np.ndarray)])
+    device, hosts, read = None, [], []
+    for value in values:
+        if isinstance(value, ndarray):
+            device = value.device if device is None else device
+            value = _on_host(value)
+        if isinstance(value, np.ndarray):
+            read.append(value)
+        hosts.append(value)
+    return _wrapped(function(*hosts), device, read)
 
 
 def recorded(call: Callable[[list[Any]], Any], values: list[Any], shaped: Callable[[list[Any]], Any] | None = None) -> Any:
@@ -105,9 +110,7 @@ def recorded(call: Callable[[list[Any]], Any], values: list[Any], shaped: Callab
     return tuple(found) if isinstance(like, tuple) else found[0]
 
 
-def _on_host(value: Any) -> Any:
-    if not isinstance(value, ndarray):
-        return value
+def _on_host(value: ndarray) -> np.ndarray:
     host = _to_numpy(value)
     # Code is compiled for each layout: one that is none of C's or Fortran's is copied rather.
     return host if host.flags.c_contiguous or host.flags.f_contiguous else np.ascontiguousarray(host)
@@ -115,9 +118,13 @@ def _on_host(value: Any) -> Any:
 
 def _wrapped(result: Any, device: Any, read: list[np.ndarray]) -> Any:
     if isinstance(result, tuple):
-        # Nor is one of the results a view of another: who writes one of them would write both.
-        arrays = [np.asarray(each) for each in result]
-        return tuple(_wrapped(each, device, [*read, *arrays[:at]]) for at, each in enumerate(arrays))
+        found = []
+        for each in result:
+            found.append(_wrapped(each, device, read))
+            if isinstance(each, np.ndarray):
+                # Nor is one of the results a view of another: who writes one of them would write both.
+                read = [*read, each]
+        return tuple(found)
     array = np.asarray(result)
     if (device is not None and device.kind != "cpu") or not array.flags.writeable:
         return _from_numpy(array, device)
