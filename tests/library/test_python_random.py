@@ -54,7 +54,7 @@ AS_PYTHON = """
     randrange(1) | randrange(2) | randrange(1000) | randrange(stop=9, start=3) | randrange(5, 6) | randrange(-4, 4) | randrange(0, 101, 10)
     randrange(7, -50, -3) | randrange(2, 3, 100) | randrange(-(2**63), 2**63 - 1) | randrange(2**63 - 1, -(2**63), -3)
     randrange(-(2**63), 2**63 - 1, 2**62) | randint(4, 4) | randint(1, 6) | randint(0, 2**63 - 1) | randint(-(2**63), 2**63 - 2)
-    randint(b=9, a=-9)
+    randint(b=9, a=-9) | randint(-(2**63), 2**63 - 1)
     uniform(2, 5) | uniform(3.5, -1.0) | uniform(b=2.0, a=1.0) | triangular() | triangular(2, 7) | triangular(high=3.0, low=1.0, mode=2.5)
     triangular(0.0, 1.0, 1.0) | triangular(0.0, 1.0, 0.0) | triangular(0.0, 1.0, 3.0) | triangular(0.0, 1.0, None)
     triangular(5.0, -5.0, 1.0) | triangular(4.0, 4.0) | expovariate(0.25) | expovariate(3) | expovariate(-1.5)
@@ -299,7 +299,6 @@ def test_what_python_refuses(call: str) -> None:
 NUMBA_REFUSES = {"getrandbits(0)": OverflowError, "getrandbits(65)": OverflowError, "paretovariate(1e-6)": ZeroDivisionError}
 OURS = {
     "gammavariate(nan, 1.0)": ValueError,
-    "randint(-(2**63), 2**63 - 1)": ValueError,
     "randrange(np.uint64(2**63), np.uint64(2**63 + 9))": OverflowError,
 }
 

@@ -62,6 +62,14 @@ def _upper_bits(words, count):
     return first | ((np.uint64(_next32(words)) >> np.uint64(64 - count)) << np.uint64(32))
 
 
+def _any_word(words):
+    """What is added to the least of all whole numbers of 64 bits, and is from 0 to below 2**64: Python draws 65 bits until the upmost is 0."""
+    while True:
+        found = _upper_bits(words, 64)
+        if np.uint64(_next32(words)) < np.uint64(2147483648):
+            return found + np.uint64(9223372036854775808)
+
+
 def _below(source, count):
     """From 0 to below `count`: as many bits as that has are drawn until they are less."""
     bits = np.int64(64) - np.int64(clz(count))
@@ -94,7 +102,8 @@ def randint(a, b):
     if low > high:
         raise ValueError("empty range for randrange()")
     if (low == np.int64(-9223372036854775808)) & (high == np.int64(9223372036854775807)):
-        raise ValueError("randint() takes from less than 2**64 numbers")
+        # Their number is none of 64 bits.
+        return int(np.int64(_any_word(_source()[0])))
     return _at(low, np.uint64(high) - np.uint64(low) + np.uint64(1), np.int64(1))
 
 

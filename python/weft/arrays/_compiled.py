@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _adopt, _capture_call, _from_numpy, _full, _to_numpy, ndarray
+from weft._weft import Memory, _adopt, _capture_call, _from_numpy, _full, _to_numpy, ndarray
 from weft.errors import CaptureError
 
 # Texts whose results have shapes that the operands' shapes decide.
@@ -79,10 +79,15 @@ def at_once(
 
 
 def _called(function: Callable[..., Any], values: list[Any]) -> Any:
-    hosts = [_on_host(value) for value in values]
-    result = function(*hosts)
-    device = next((value.device for value in values if isinstance(value, ndarray)), None)
-    return _wrapped(result, device, [host for host in hosts if isinstance(host, np.ndarray)])
+    device, hosts, read = None, [], []
+    for value in values:
+        if isinstance(value, ndarray):
+            device = value.device if device is None else device
+            value = _on_host(value)
+        if isinstance(value, np.ndarray):
+            read.append(value)
+        hosts.append(value)
+    return _wrapped(function(*hosts), device, read)
 
 
 def recorded(call: Callable[[list[Any]], Any], values: list[Any], shaped: Callable[[list[Any]], Any] | None = None) -> Any:
@@ -105,9 +110,7 @@ def recorded(call: Callable[[list[Any]], Any], values: list[Any], shaped: Callab
     return tuple(found) if isinstance(like, tuple) else found[0]
 
 
-def _on_host(value: Any) -> Any:
-    if not isinstance(value, ndarray):
-        return value
+def _on_host(value: ndarray) -> np.ndarray:
     host = _to_numpy(value)
     # Code is compiled for each layout: one that is none of C's or Fortran's is copied rather.
     return host if host.flags.c_contiguous or host.flags.f_contiguous else np.ascontiguousarray(host)
@@ -115,12 +118,34 @@ def _on_host(value: Any) -> Any:
 
 def _wrapped(result: Any, device: Any, read: list[np.ndarray]) -> Any:
     if isinstance(result, tuple):
-        return tuple(_wrapped(each, device, read) for each in result)
+        found = []
+        for each in result:
+            found.append(_wrapped(each, device, read))
+            if isinstance(each, np.ndarray):
+                # Nor is one of the results a view of another: who writes one of them would write both.
+                read = [*read, each]
+        return tuple(found)
     array = np.asarray(result)
     if (device is not None and device.kind != "cpu") or not array.flags.writeable:
         return _from_numpy(array, device)
     # A result that is a view of what was read is nobody's own memory.
-    return _adopt(array.copy() if any(np.may_share_memory(array, each) for each in read) else array)
+    return _adopt(array if _is_own(array, read) else array.copy())
+
+
+def _is_own(array: np.ndarray, read: list[np.ndarray]) -> bool:
+    """Whether an array's memory is none of what was read.
+
+    What compiled code allocated is held by an object of its own, made for that call, and a view of an argument by the argument: that tells
+    most without a look at where the memory is, which costs more than all else here.
+    """
+    base = array.base
+    if type(base) is Memory:
+        for each in read:
+            if each.base is base:
+                break
+        else:
+            return True
+    return not any(np.may_share_memory(array, each) for each in read)
 
 
 def literal(value: Any) -> str:

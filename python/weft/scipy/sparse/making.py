@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import weft
+from weft.scipy.sparse.checking import shape_of
 from weft.scipy.sparse.matrices import coo_matrix, spmatrix
 
 
@@ -67,13 +69,15 @@ def _stacked(blocks: Sequence[Any], axis: int, format: str | None, dtype: Any) -
         raise ValueError(f"matrices of the shapes {shapes} do not fit {'beside' if axis else 'below'} each other")
     kind = np.result_type(*(each.dtype for each in parts)) if dtype is None else np.dtype(dtype)
     triples = [each.tocoo() for each in parts]
-    starts = np.cumsum([0, *(each.shape[axis] for each in parts)])
+    # In Python's integers: of several that are nearly 2**63 wide the last would begin before the first.
+    starts = list(itertools.accumulate((each.shape[axis] for each in parts), initial=0))
+    shape = [parts[0].shape[other]] * 2
+    shape[axis] = starts[-1]
+    found = shape_of(shape)
     places = [[each.row, each.col] for each in triples]
     for place, start in zip(places, starts):
-        place[axis] = place[axis].astype(np.int64) + int(start)
+        place[axis] = place[axis].astype(np.int64) + start
     row, column = (weft.concatenate([place[at].astype(np.int64) for place in places]) for at in (0, 1))
-    shape = [parts[0].shape[other]] * 2
-    shape[axis] = int(starts[-1])
     data = weft.concatenate([each.data.astype(kind, copy=False) for each in triples])
     default = parts[0].format if len({each.format for each in parts}) == 1 else "coo"
-    return coo_matrix._of((shape[0], shape[1]), row, column, data).asformat(format or default)
+    return coo_matrix._of(found, row, column, data).asformat(format or default)

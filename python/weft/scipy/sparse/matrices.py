@@ -14,8 +14,7 @@ from weft.arrays._compiled import on_hosts
 from weft.errors import UnsupportedError
 from weft.kernels.launching import launched
 from weft.scipy.sparse import loops
-
-Triples = tuple[ndarray, ndarray, ndarray]
+from weft.scipy.sparse.checking import Triples, as_asked, checked, checked_rows, index_dtype, shape_of
 
 
 class spmatrix:
@@ -274,6 +273,8 @@ class spmatrix:
             n = self.shape[axis]
             if isinstance(each, slice):
                 start, stop, step = each.indices(n)
+                # Those that are longer than the axis are all the same, and are numbers of the indices' dtype so.
+                step = max(min(step, max(n, 1)), -max(n, 1))
             else:
                 start = operator.index(each) + (n if operator.index(each) < 0 else 0)
                 if not 0 <= start < n:
@@ -301,23 +302,25 @@ class _Rows(spmatrix):
 
     def __init__(self, arg: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> None:
         if isinstance(arg, tuple) and len(arg) == 3:
-            data, indices, indptr = (weft.asarray(each) for each in arg)
-            found = _checked_rows(data, indices, indptr, shape, self._flipped)
+            found = checked_rows(*arg, shape, self._flipped)
         else:
-            made = coo_matrix(arg, shape)
+            of, parts = _read(arg, shape, ValueError)
+            made = coo_matrix._of(of, *parts)
             csr = (made.transpose() if self._flipped else made).tocsr()
-            found = made.shape, csr.data, csr.indices, csr.indptr
-        self._set(*found)
-        if dtype is not None:
-            self._data = self.data.astype(dtype, copy=False)
-        if copy:
-            self._data = weft.copy(self.data)
+            found = made.shape, csr.data, csr._indices, csr._indptr
+        shape, data, indices, indptr = found
+        self._set(shape, as_asked(data, dtype, copy), indices, indptr)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What a pickle holds is checked as what a constructor takes."""
+        self.__dict__.update(state)
+        self._set(*checked_rows(self._data, self._indices, self._indptr, self._shape, self._flipped))
 
     _flipped = False
 
     def _set(self, shape: tuple[int, int], data: ndarray, indices: ndarray, indptr: ndarray) -> None:
         super().__init__(shape, data)
-        kind = _index_dtype(max(*shape, data.size))
+        kind = index_dtype(max(*shape, data.size))
         self._indices, self._indptr = indices.astype(kind, copy=False), indptr.astype(kind, copy=False)
 
     @property
@@ -349,6 +352,11 @@ class _Rows(spmatrix):
         """Puts the elements of each row in order of their columns."""
         lines, across = self.shape[:: -1 if self._flipped else 1]
         rows = on_hosts(loops.rows_of, self._indptr, self._indices)
+        if across > 1024 + 16 * self.nnz:
+            # Counting would need room for each column, of which nearly all are empty.
+            order = weft.lexsort((self._indices, rows))
+            self._put((self._indptr, self._indices[order], self.data[order]))
+            return
         # In order of columns, and then of rows as they came: both at once.
         indptr, rows, data = on_hosts(loops.by_rows, self._indices, rows, self.data, across)
         columns = on_hosts(loops.rows_of, indptr, rows)
@@ -396,11 +404,11 @@ class csr_matrix(_Rows):
             raise ValueError("could not interpret dimensions")
         if x.shape[0] != self.shape[1]:
             raise ValueError(f"dimension mismatch: {self.shape} and {x.shape}")
-        kind = np.result_type(self.dtype, x.dtype)
+        kind = _product_dtype(self.dtype, x.dtype)
         if self.device.kind != "cpu":
             return self._times_there(x, kind)
         loop = loops.times_vector if x.ndim == 1 else loops.times_matrix
-        return on_hosts(loop, self._indptr, self._indices, self.data, x, np.zeros(1, kind))
+        return on_hosts(loop, self._indptr, self._indices, self.data, x, _one(kind))
 
     def _times_there(self, x: ndarray, kind: np.dtype) -> ndarray:
         """The product on the device of the matrix."""
@@ -477,32 +485,15 @@ class coo_matrix(spmatrix):
     format = "coo"
 
     def __init__(self, arg: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> None:
-        shape = None if shape is None else _shape(shape)
-        if isinstance(arg, spmatrix):
-            found, parts = arg.shape, arg._triples()
-        elif hasattr(arg, "tocoo"):
-            theirs = arg.tocoo()
-            found, parts = theirs.shape, tuple(weft.asarray(each) for each in (theirs.row, theirs.col, theirs.data))
-        elif isinstance(arg, tuple) and len(arg) == 2 and all(isinstance(each, (int, np.integer)) for each in arg):
-            empty = weft.zeros(0, "int32")
-            found, parts = _shape(arg), (empty, empty, weft.zeros(0, dtype or float))
-        elif isinstance(arg, tuple) and len(arg) == 2:
-            data, (row, column) = arg
-            found, parts = _checked(weft.asarray(data), weft.asarray(row), weft.asarray(column), shape)
-        else:
-            full = weft.asarray(arg)
-            full = full[None] if full.ndim == 1 else full
-            if full.ndim != 2:
-                raise TypeError(f"expected dimension <= 2 array or matrix, not one of {full.ndim}")
-            row, column = weft.nonzero(full)
-            found, parts = full.shape, (row, column, full[row, column])
-        if shape is not None and shape != found:
-            raise ValueError(f"inconsistent shapes: {shape} != {found}")
+        found, parts = _read(arg, shape, TypeError)
+        row, column, data = parts
+        self._set(found, row, column, as_asked(data, dtype, copy))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What a pickle holds is checked as what the constructor takes."""
+        self.__dict__.update(state)
+        found, parts = checked(self._data, self._row, self._col, shape_of(self._shape))
         self._set(found, *parts)
-        if dtype is not None:
-            self._data = self.data.astype(dtype, copy=False)
-        if copy:
-            self._data = weft.copy(self.data)
 
     @classmethod
     def _of(cls, shape: tuple[int, int], row: ndarray, column: ndarray, data: ndarray) -> coo_matrix:
@@ -512,7 +503,7 @@ class coo_matrix(spmatrix):
 
     def _set(self, shape: tuple[int, int], row: ndarray, column: ndarray, data: ndarray) -> None:
         super().__init__(tuple(map(int, shape)), data)  # type: ignore[arg-type]
-        kind = _index_dtype(max(shape, default=0))
+        kind = index_dtype(max(shape, default=0))
         self._row, self._col = row.astype(kind, copy=False), column.astype(kind, copy=False)
 
     @property
@@ -553,65 +544,43 @@ class coo_matrix(spmatrix):
         return coo_matrix._of(self.shape[::-1], self._col, self._row, self.data)
 
 
-def _shape(given: Any) -> tuple[int, int]:
-    rows, columns = (operator.index(n) for n in given)
-    if rows < 0 or columns < 0:
-        raise ValueError("'shape' elements cannot be negative")
-    return rows, columns
+def _read(arg: Any, shape: Any, refused: type[Exception]) -> tuple[tuple[int, int], Triples]:
+    """The shape and the triples of what a constructor is given; `refused` is what it raises for what is no matrix."""
+    shape = None if shape is None else shape_of(shape)
+    if isinstance(arg, spmatrix):
+        found, parts = arg.shape, arg._triples()
+    elif hasattr(arg, "tocoo"):
+        theirs = arg.tocoo()
+        found, parts = checked(theirs.data, theirs.row, theirs.col, shape_of(theirs.shape))
+    elif isinstance(arg, tuple) and len(arg) == 2 and all(isinstance(each, (int, np.integer)) for each in arg):
+        empty = weft.zeros(0, "int32")
+        found, parts = shape_of(arg), (empty, empty, weft.zeros(0, float))
+    elif isinstance(arg, tuple) and len(arg) == 2:
+        data, (row, column) = arg
+        found, parts = checked(data, row, column, shape)
+    elif isinstance(arg, tuple):
+        raise refused(f"no sparse matrix is made of a tuple of {len(arg)}")
+    else:
+        full = weft.asarray(arg)
+        full = full.reshape(1, full.size) if full.ndim < 2 else full
+        if full.ndim != 2:
+            raise refused(f"expected dimension <= 2 array or matrix, not one of {full.ndim}")
+        row, column = weft.nonzero(full)
+        found, parts = full.shape, (row, column, full[row, column])
+    if shape is not None and shape != found:
+        raise ValueError(f"inconsistent shapes: {shape} != {found}")
+    return found, parts
 
 
-def _checked(data: ndarray, row: ndarray, column: ndarray, shape: Any) -> tuple[tuple[int, int], Triples]:
-    """Triples whose indices are within a shape, which is that of the largest if none is given."""
-    if not (data.ndim == row.ndim == column.ndim == 1 and data.size == row.size == column.size):
-        raise ValueError("row, column, and data array must all be the same length")
-    for each in (row, column):
-        if each.size and each.dtype.kind not in "iu":
-            raise TypeError(f"the indices of a sparse matrix are integers, not {each.dtype}")
-    if shape is None:
-        if data.size == 0:
-            raise ValueError("cannot infer dimensions from zero sized index arrays")
-        shape = int(row.max()) + 1, int(column.max()) + 1
-    for axis, each in enumerate((row, column)):
-        if each.size and int(each.max()) >= shape[axis]:
-            raise ValueError(f"axis {axis} index {int(each.max())} exceeds matrix dimension {shape[axis]}")
-        if each.size and int(each.min()) < 0:
-            raise ValueError(f"negative axis {axis} index: {int(each.min())}")
-    return shape, (row, column, data)
+@functools.cache
+def _product_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
+    return np.result_type(a, b)
 
 
-def _checked_rows(data: ndarray, indices: ndarray, indptr: ndarray, shape: Any, flipped: bool) -> tuple[Any, ...]:
-    """Elements by rows whose columns are within a shape, and whose rows begin in order."""
-    if not (data.ndim == indices.ndim == indptr.ndim == 1):
-        raise ValueError("data, indices, and indptr should be 1-D")
-    if indices.size != data.size:
-        raise ValueError("indices and data should have the same size")
-    for each in (indices, indptr):
-        if each.size and each.dtype.kind not in "iu":
-            raise TypeError(f"the indices of a sparse matrix are integers, not {each.dtype}")
-    if shape is None:
-        lines = indptr.size - 1, int(indices.max()) + 1 if indices.size else 0
-        shape = lines[::-1] if flipped else lines
-    shape = _shape(shape)
-    lines, across = shape[::-1] if flipped else shape
-    if indptr.size != lines + 1:
-        raise ValueError(f"index pointer size {indptr.size} should be {lines + 1}")
-    starts = weft.asnumpy(indptr).astype(np.int64)
-    if starts[0] != 0:
-        raise ValueError("index pointer should start with 0")
-    if starts[-1] > indices.size:
-        raise ValueError("Last value of index pointer should be less than the size of index and data arrays")
-    if (np.diff(starts) < 0).any():
-        raise ValueError("index pointer values must form a non-decreasing sequence")
-    data, indices = data[: int(starts[-1])], indices[: int(starts[-1])]
-    if indices.size and int(indices.max()) >= across:
-        raise ValueError(f"indices must be < {across}")
-    if indices.size and int(indices.min()) < 0:
-        raise ValueError("indices must be >= 0")
-    return shape, data, indices, indptr
-
-
-def _index_dtype(largest: int) -> type:
-    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+@functools.cache
+def _one(kind: np.dtype) -> np.ndarray:
+    """What tells loops a dtype; it is read only."""
+    return np.zeros(1, kind)
 
 
 def _no_axes(axes: Any) -> None:
