@@ -187,6 +187,9 @@ def test_tensor_float_32_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("WEFT_TF32", "1")
     assert float((there(a) @ there(a))[0, 0]) == 1.0
     assert float((there(a.astype(np.float64)) @ there(a.astype(np.float64)))[0, 0]) == float(a[0, 0].astype(np.float64) ** 2)
+    monkeypatch.setenv("WEFT_TF32", "yes")
+    with pytest.raises(ValueError, match=r"WEFT_TF32 is 1, .* not 'yes'"):
+        there(a) @ there(a)
 
 
 # Systems and decompositions.

@@ -194,6 +194,16 @@ def test_float32_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, tak
     assert len(taken) == 2
 
 
+def test_other_settings_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = there(normal((64, 64), SINGLE))
+    for setting in ("2", "true", " 1", "off"):
+        monkeypatch.setenv("WEFT_TF32", setting)
+        with pytest.raises(ValueError, match=rf"WEFT_TF32 is 1, .* or 0, .*: not '{setting}'"):
+            a @ a
+        # What it does not matter for goes on.
+        check(a.astype(np.float16) @ a.astype(np.float16), *[np.asarray(a.astype(np.float16))] * 2)
+
+
 @pytest.mark.parametrize("tile", [32, 64, 128])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_code(dtype: np.dtype, tile: int) -> None:

@@ -116,6 +116,147 @@ def test_float32_is_rounded_first() -> None:
     assert (found[0] == 8 * 2050).all() and (found[1] == 8 * 2050).all()
 
 
+@on_tensor_cores
+def test_float32_near_the_largest_becomes_infinite() -> None:
+    """What lies half between the largest number of 11 bits and the next, and beyond."""
+    half_way = np.float32(2.0**128 - 2.0**116)
+    for value, wanted in (
+        (np.nextafter(half_way, np.float32(0)), np.float32(2.0**128 - 2.0**117)),
+        (half_way, np.float32(np.inf)),
+        (-np.finfo(np.float32).max, np.float32(-np.inf)),
+    ):
+        one = np.zeros((8, 8), np.float32)
+        # What is rounded is multiplied by 1 in one column and by 0 in the others.
+        one[:, 0] = 1
+        for options in ({}, {"debug": True}):
+            c, left = weft.zeros((16, 8), np.float32, device="cuda"), np.zeros((16, 8), np.float32)
+            left[:, 3] = value
+            multiplying(np.float32, (1, 1), (False, False), False, **options)[1, 32](
+                c, weft.asarray(left, device="cuda"), weft.asarray(one, device="cuda")
+            )
+            found = np.asarray(c)
+            assert (found[:, 0] == wanted).all()
+            assert (found[:, 1:] == 0).all() if np.isfinite(wanted) else np.isnan(found[:, 1:]).all()
+
+
+def between_branches(c, d, a, b):
+    """Products before and after branches that a compiler could join with what follows."""
+    left = cuda.shared.array((16, 8), np.float32)
+    right = cuda.shared.array((8, 8), np.float32)
+    sums = cuda.local.array((1, 1, 4), np.float32)
+    lane = cuda.laneid
+    for i in range(lane, 128, 32):
+        left[i // 8, i % 8] = a[i // 8, i % 8]
+    for i in range(lane, 64, 32):
+        right[i // 8, i % 8] = b[i // 8, i % 8]
+    for i in range(4):
+        sums[0, 0, i] = np.float32(0)
+    cuda.syncthreads()
+    cuda.mma(sums, left, right)
+    c[0, lane] = sums[0, 0, 0]
+    if lane < 16:
+        cuda.atomic.add(d, 2, lane)
+        low = True
+    else:
+        cuda.atomic.add(d, 3, lane)
+        cuda.atomic.add(d, 0, lane)
+        low = b[1, 1] > np.float32(lane)
+    cuda.mma(sums, left, right)
+    c[0, lane] = sums[0, 0, 0]
+    if low:
+        cuda.atomic.add(d, 4, lane)
+    else:
+        cuda.atomic.add(d, 1, lane)
+
+
+def test_products_stay_out_of_branches() -> None:
+    ptx, _ = cuda.compile_ptx(between_branches, (float32[:, ::1], int64[::1], float32[:, ::1], float32[:, ::1]), cc=(8, 0))
+    assert ptx.count("mma.sync.aligned") == 2
+
+
+@on_tensor_cores
+def test_products_between_branches() -> None:
+    c, d = np.zeros((1, 32), np.float32), np.zeros(5, np.int64)
+    with weft.device("cuda"):
+        cuda.jit(between_branches)[1, 32](c, d, np.ones((16, 8), np.float32), np.ones((8, 8), np.float32))
+    low, high = sum(range(16)), sum(range(16, 32))
+    assert (c == 16).all() and d.tolist() == [high, high, low, high, low]
+
+
+def of_one_warp(product: str, row: int = 24) -> Any:
+    """A kernel with this as its product of halves, as source; rows are so long."""
+    source = "\n".join(
+        [
+            "def kernel(c):",
+            f"    left = cuda.shared.array((16, {row}), np.float16)",
+            "    right = cuda.shared.array((40, 24), np.float16)",
+            "    sums = cuda.local.array((1, 1, 4), np.float32)",
+            "    lane = cuda.laneid",
+            f"    for i in range(cuda.threadIdx.x, {16 * row}, cuda.blockDim.x):",
+            f"        left[i // {row}, i % {row}] = np.float16(1)",
+            "    for i in range(cuda.threadIdx.x, 960, cuda.blockDim.x):",
+            "        right[i // 24, i % 24] = np.float16(1)",
+            "    for n in range(4):",
+            "        sums[0, 0, n] = np.float32(0)",
+            "    cuda.syncthreads()",
+            f"    {product}",
+            "    c[cuda.threadIdx.x] = sums[0, 0, 0]",
+        ]
+    )
+    names: dict[str, Any] = {"cuda": cuda, "np": np}
+    exec(compile(source, "<of one warp>", "exec"), names)
+    linecache.cache["<of one warp>"] = (len(source), None, [line + "\n" for line in source.split("\n")], "<of one warp>")
+    return names["kernel"]
+
+
+@pytest.mark.parametrize(
+    ("product", "block", "error", "match"),
+    [
+        (
+            "if lane < 16: cuda.mma(sums, left, right)",
+            32,
+            AssertionError,
+            "lanes 0x0000ffff of the warp .* 0xffffffff, which do not all come",
+        ),
+        ("cuda.mma(sums, left, right)", 16, AssertionError, "lanes 0x0000ffff of the warp .* 0xffffffff, which do not all come"),
+        ("cuda.mma(sums, left, right)", 48, AssertionError, "lanes 0x0000ffff of the warp .* 0xffffffff, which do not all come"),
+        ("if lane == 31: return\n    cuda.mma(sums, left, right)", 32, AssertionError, "lanes 0x7fffffff of the warp"),
+        ("cuda.mma(sums, left, right[lane // 16 :])", 32, AssertionError, "lanes 0 and 16 give cuda.mma different views of shared1"),
+        ("cuda.mma(sums, left[:, 1:], right)", 32, ValueError, "shared0: rows .* multiples of 16 bytes"),
+        ("cuda.mma(sums, left, right[4:, 4:])", 32, ValueError, "shared1: rows .* multiples of 16 bytes"),
+    ],
+)
+def test_checked_mode_looks_at_warps(product: str, block: int, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        cuda.jit(debug=True)(of_one_warp(product))[1, block](np.zeros(64, np.float32))
+
+
+def test_checked_mode_lets_whole_warps_through() -> None:
+    for product, first in (
+        ("cuda.mma(sums, left, right)", 16),
+        ("if cuda.threadIdx.x >= 32: cuda.mma(sums, left[::-1], right[8:, 8:])", 0),
+    ):
+        c = np.zeros(64, np.float32)
+        cuda.jit(debug=True)(of_one_warp(product))[1, 64](c)
+        assert (c[:32] == first).all() and (c[32:] == 16).all()
+
+
+def test_checked_mode_finds_races_across_products() -> None:
+    """A product is no barrier."""
+    product = "left[lane // 2, lane % 2] = np.float16(5)\n    cuda.mma(sums, left, right)"
+    with pytest.raises(AssertionError, match="data race"):
+        cuda.jit(debug=True)(of_one_warp(product))[1, 32](np.zeros(64, np.float32))
+
+
+@on_tensor_cores
+def test_known_distances_of_rows_are_multiples_of_16_bytes() -> None:
+    kernel = of_one_warp("cuda.mma(sums, left, right)", 20)
+    with weft.device("cuda"), pytest.raises(UnsupportedError, match="multiples of 16 bytes"):
+        cuda.jit(kernel)[1, 32](np.zeros(64, np.float32))
+    with pytest.raises(ValueError, match=r"shared0: rows .* multiples of 16 bytes"):
+        cuda.jit(debug=True)(kernel)[1, 32](np.zeros(64, np.float32))
+
+
 def test_checked_mode_looks_at_bounds() -> None:
     @cuda.jit(debug=True)
     def too_small(c):
@@ -164,6 +305,7 @@ def refused(body: str, error: type[Exception], match: str, device: str | None = 
     [
         ("halves, half, half", r"cuda.local.array of shape \(p, q, 4\) of float32"),
         ("half, half, half", r"cuda.local.array of shape \(p, q, 4\) of float32"),
+        ("sums[:, 1:], half, half", r"a whole cuda.local.array of shape \(p, q, 4\) of float32, no part of one"),
         ("1.5, half, half", r"cuda.local.array of shape \(p, q, 4\) of float32"),
         ("sums, wide, wide", "float16, bfloat16 and float32, not float64"),
         ("sums, half, other", "of one type"),

@@ -26,6 +26,16 @@ pub const fn place(lane: i64, sum: i64) -> (i64, i64) {
     (lane / 4 + sum / 2 * 8, lane % 4 * 2 + sum % 2)
 }
 
+/// At multiples of how many bytes rows of 16-bit floats begin: tensor cores' loads take so many at once.
+const ALIGN: i64 = 16;
+
+/// May a row begin so many bytes behind the beginning of its array, or of another row?
+pub const fn is_aligned(elem: Scalar, bytes: i64) -> bool {
+    matches!(elem, Scalar::F32) || bytes % ALIGN == 0
+}
+
+pub const NOT_ALIGNED: &str = "rows of 16-bit floats that cuda.mma multiplies begin at multiples of 16 bytes";
+
 /// Why a device does not compile it.
 pub const NOT_HERE: &str = "cuda.mma takes an NVIDIA GPU, by device='cuda': multiply element by element elsewhere";
 

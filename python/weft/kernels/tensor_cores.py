@@ -12,7 +12,6 @@ tensor core adds is its own business, so that the last bits may differ between g
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from weft import cuda
 from weft._weft import Device, _bits, _broadcast, _full, _lent, _reshape, ndarray
 from weft.arrays._common import is_half
 
+from . import tensor_float
 from .launching import pieces
 
 __all__ = ["parts_of_products", "tile_for"]
@@ -53,8 +53,9 @@ def tile_for(a: ndarray, b: ndarray, blocks: int) -> int:
 
 
 def _multiplies(dtype: np.dtype, device: Device) -> bool:
-    wanted = is_half(dtype) or (dtype.char == "f" and os.environ.get("WEFT_TF32") == "1")
-    return wanted and device.kind == "cuda" and device.compute_capability >= (8, 0)
+    if device.kind != "cuda" or device.compute_capability < (8, 0):
+        return False
+    return is_half(dtype) or (dtype.char == "f" and tensor_float.is_allowed())
 
 
 class _Factor(NamedTuple):

@@ -5,7 +5,7 @@
 //! takes squares of 8 by 8 from shared memory, each row from the address that one lane says, as they lie or transposed. float32 comes
 //! word by word, and is rounded to what the tensor cores multiply.
 
-use weft_ir::mma::{COLUMNS, ROWS, SUMS};
+use weft_ir::mma::{self, COLUMNS, ROWS, SUMS};
 use weft_ir::{Geometry, Layout, Scalar};
 use weft_thread::{Code, Numbers};
 
@@ -41,7 +41,7 @@ impl Fx<'_, '_> {
         }
         let shape = sums.shape.iter().map(|n| n.const_int()).collect::<Option<Vec<i64>>>();
         let Some(&[down, across, SUMS]) = shape.as_deref() else {
-            return self.unsupported("the sums of cuda.mma are a cuda.local.array of shape (p, q, 4), known when it is compiled");
+            return self.unsupported("the sums of cuda.mma are a whole cuda.local.array of shape (p, q, 4), known when it is compiled");
         };
         if down.saturating_mul(across) > MOST_TILES {
             return self.unsupported(format!(
@@ -50,7 +50,8 @@ impl Fx<'_, '_> {
         }
         let lane = self.geometry(Geometry::LaneId);
         let lane = self.take_short(lane);
-        let [left, right] = [0, 1].map(|side| self.factor(elem, factors[side], transposed[side]));
+        let left = self.factor(elem, factors[0], transposed[0])?;
+        let right = self.factor(elem, factors[1], transposed[1])?;
         let rows = self.left_fragments(&left, lane, down);
         let columns = self.right_fragments(&right, lane, across);
         for (i, row) in rows.iter().enumerate() {
@@ -62,20 +63,23 @@ impl Fx<'_, '_> {
         Ok(())
     }
 
-    fn factor(&mut self, elem: Scalar, view: &View, transposed: bool) -> Factor {
-        let stride = match view.ty.layout {
-            Layout::Row => self.take(view.strides[0]),
-            _ => {
-                let length = self.take(view.shape[1]);
-                self.w.binary("mul", length, length.ty.int_const(view.ty.elem.size() as i64))
-            }
+    fn factor(&mut self, elem: Scalar, view: &View, transposed: bool) -> Res<Factor> {
+        let size = view.ty.elem.size() as i64;
+        let (step, held) = match view.ty.layout {
+            Layout::Row => (view.strides[0], 1),
+            _ => (view.shape[1], size),
         };
-        Factor {
+        if step.const_int().is_some_and(|n| !mma::is_aligned(elem, n.wrapping_mul(held))) {
+            return self.unsupported(mma::NOT_ALIGNED);
+        }
+        let step = self.take(step);
+        let stride = self.w.binary("mul", step, step.ty.int_const(held));
+        Ok(Factor {
             base: view.place.base,
             elem,
             stride: self.w.resize(stride, Ty::I32, true),
             transposed,
-        }
+        })
     }
 
     /// The four words of each tile's rows.
@@ -220,9 +224,11 @@ impl Fx<'_, '_> {
             .concat()
             .join(", ");
         self.cx.declare(format!("declare {FOUR_FLOATS} @llvm.nvvm.mma.{name}({types})"));
-        let all = self
-            .w
-            .aggregate(format_args!("call {FOUR_FLOATS} @llvm.nvvm.mma.{name}({})", args.join(", ")));
+        // LLVM takes it for a function of its operands alone, which it may copy into branches that not all lanes take.
+        let all = self.w.aggregate(format_args!(
+            "call {FOUR_FLOATS} @llvm.nvvm.mma.{name}({}) convergent",
+            args.join(", ")
+        ));
         for (i, place) in places.into_iter().enumerate() {
             let sum = self.w.inst(Ty::F32, format_args!("extractvalue {FOUR_FLOATS} {all}, {i}"));
             self.w.store(sum, place);

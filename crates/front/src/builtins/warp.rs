@@ -180,7 +180,7 @@ fn mma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         Val::View(value, ty) if mma::are_sums(*ty) => *value,
         other => {
             let message = format!(
-                "the sums of {} are a cuda.local.array of shape (p, q, 4) of float32, and this is {}",
+                "the sums of {} are a whole cuda.local.array of shape (p, q, 4) of float32, no part of one, and this is {}",
                 call.name,
                 other.ty()
             );

@@ -58,7 +58,7 @@ pub(super) enum Instr<'m> {
         value: Value,
         part: Part,
     },
-    /// See `mma`.
+    /// What each lane does once its warp has met: see `mma`.
     Mma {
         elem: Scalar,
         sums: Value,
@@ -95,6 +95,11 @@ pub(super) enum Meeting {
     },
     ActiveMask {
         into: Value,
+    },
+    /// All lanes of the warp, which multiply the same matrices.
+    Mma {
+        sums: Value,
+        factors: [Value; 2],
     },
 }
 
@@ -237,6 +242,27 @@ impl<'m> Flattener<'m> {
                     list.push(at);
                 }
             }
+            StmtKind::Mma {
+                elem,
+                sums,
+                left,
+                right,
+                left_transposed,
+                right_transposed,
+            } => {
+                let (elem, sums, factors) = (*elem, *sums, [*left, *right]);
+                self.push(Instr::Meet(Meeting::Mma { sums, factors }), span);
+                let transposed = [*left_transposed, *right_transposed];
+                self.push(
+                    Instr::Mma {
+                        elem,
+                        sums,
+                        factors,
+                        transposed,
+                    },
+                    span,
+                );
+            }
             other => {
                 if let Some(instr) = simple(other) {
                     self.push(instr, span);
@@ -286,7 +312,7 @@ impl<'m> Flattener<'m> {
     }
 }
 
-/// A statement without blocks and jumps.
+/// A statement that is one instruction.
 fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
     Some(match kind {
         StmtKind::Let(value, op) => meeting(*value, op).map_or(Instr::Let(*value, op), Instr::Meet),
@@ -318,24 +344,11 @@ fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
         StmtKind::Barrier => Instr::Meet(Meeting::Barrier),
         StmtKind::GridBarrier => Instr::Meet(Meeting::GridBarrier),
         StmtKind::SyncWarp(mask) => Instr::Meet(Meeting::SyncWarp { mask: *mask }),
-        StmtKind::Mma {
-            elem,
-            sums,
-            left,
-            right,
-            left_transposed,
-            right_transposed,
-        } => Instr::Mma {
-            elem: *elem,
-            sums: *sums,
-            factors: [*left, *right],
-            transposed: [*left_transposed, *right_transposed],
-        },
         StmtKind::Raise { kind, message } => Instr::Raise(*kind, message),
         StmtKind::Print(items) => Instr::Print(items),
         StmtKind::Fence(_) | StmtKind::Sleep(_) => Instr::Nothing,
         StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Scope(..) => return None,
-        StmtKind::Leave(_) | StmtKind::Break | StmtKind::Continue => return None,
+        StmtKind::Mma { .. } | StmtKind::Leave(_) | StmtKind::Break | StmtKind::Continue => return None,
     })
 }
 

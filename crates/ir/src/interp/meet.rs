@@ -55,6 +55,16 @@ struct Group {
     members: Vec<usize>,
     /// The members' bits.
     lanes: u32,
+    /// Do they multiply matrices?
+    multiplies: bool,
+}
+
+impl Group {
+    /// Have all come that must? Who has ended is not waited for, but tensor cores take whole warps.
+    fn is_complete(&self, alive: u32) -> bool {
+        let awaited = if self.multiplies { self.mask } else { self.mask & alive };
+        awaited & !self.lanes == 0
+    }
 }
 
 impl Machine<'_> {
@@ -111,7 +121,7 @@ impl Machine<'_> {
     pub(super) fn meet_warp(&mut self, warp: &mut [Thread]) -> Result<bool, Box<Trap>> {
         let mut groups = groups(warp)?;
         let alive = warp.iter().fold(0, |bits, thread| bits | lane_bit(thread));
-        let complete = groups.iter().position(|group| group.mask & alive & !group.lanes == 0);
+        let complete = groups.iter().position(|group| group.is_complete(alive));
         let chosen = match complete {
             Some(i) => groups.swap_remove(i),
             None => match groups.into_iter().next() {
@@ -126,9 +136,12 @@ impl Machine<'_> {
                 None => return self.active_mask(warp),
             },
         };
-        if let Some(races) = &mut self.memory.races {
-            races.next_epoch();
+        match &mut self.memory.races {
+            // Tensor cores order no accesses of other lanes.
+            Some(races) if !chosen.multiplies => races.next_epoch(),
+            _ => {}
         }
+        self.check_factors(warp, &chosen)?;
         self.check_members(warp, &chosen)?;
         let results = self.results(warp, &chosen)?;
         for (i, result) in chosen.members.iter().zip(results) {
@@ -149,6 +162,24 @@ impl Machine<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// All lanes must give the matrices that the first gives, and sums of one shape.
+    fn check_factors(&mut self, warp: &[Thread], group: &Group) -> Result<(), Box<Trap>> {
+        let (true, Some((first, others))) = (self.options.checked && group.multiplies, group.members.split_first()) else {
+            return Ok(());
+        };
+        let first = &warp[*first];
+        for other in others.iter().map(|i| &warp[*i]) {
+            if let Some(array) = unequal_views(first, other)? {
+                let fault = Fault::UnequalViews {
+                    array,
+                    lanes: [first, other].map(|thread| thread.number % WARP),
+                };
+                return Err(self.waiting_fault(other, fault));
+            }
+        }
+        Ok(())
     }
 
     /// What each member gets.
@@ -211,14 +242,34 @@ impl Machine<'_> {
     }
 }
 
+/// The name of the first array that two lanes give to tensor cores and that is not one array.
+fn unequal_views(a: &Thread, b: &Thread) -> Result<Option<String>, Box<Trap>> {
+    let (Some(Meeting::Mma { sums, factors }), Some(a), Some(b)) = (a.waits, a.frames.last(), b.frames.last()) else {
+        return Err(Trap::malformed());
+    };
+    let both = |value| match (a.view(value), b.view(value)) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        _ => Err(Trap::malformed()),
+    };
+    for factor in factors {
+        let (a, b) = both(factor)?;
+        if (a.buffer, a.offset, &a.shape, &a.strides) != (b.buffer, b.offset, &b.shape, &b.strides) {
+            return Ok(Some(b.name().to_owned()));
+        }
+    }
+    let (a, b) = both(sums)?;
+    Ok((a.shape != b.shape).then(|| b.name().to_owned()))
+}
+
 /// The lanes that wait at operations of the warp, by place and mask.
 fn groups(warp: &[Thread]) -> Result<Vec<Group>, Box<Trap>> {
     let mut groups: Vec<Group> = Vec::new();
     for (i, thread) in warp.iter().enumerate() {
-        let Some(Meeting::SyncWarp { mask } | Meeting::Warp { mask, .. }) = thread.waits else {
-            continue;
+        let (mask, multiplies) = match thread.waits {
+            Some(Meeting::SyncWarp { mask } | Meeting::Warp { mask, .. }) => (thread.int(mask)? as u32, false),
+            Some(Meeting::Mma { .. }) => (u32::MAX, true),
+            _ => continue,
         };
-        let mask = thread.int(mask)? as u32;
         let known = groups
             .iter_mut()
             .find(|group| group.mask == mask && same_site(&warp[group.members[0]], thread));
@@ -231,6 +282,7 @@ fn groups(warp: &[Thread]) -> Result<Vec<Group>, Box<Trap>> {
                 mask,
                 members: vec![i],
                 lanes: lane_bit(thread),
+                multiplies,
             }),
         }
     }

@@ -1,4 +1,4 @@
-//! Products of matrices that a warp computes together, one lane at a time: each has what it needs for its own sums.
+//! Products of matrices that a warp computes together, one lane at a time once all have met: each has what it needs for its own sums.
 
 use super::Machine;
 use super::check::Access;
@@ -80,6 +80,12 @@ fn factor(frame: &Frame, value: Value, elem: Scalar, transposed: bool) -> Result
         return Err(Fault::Malformed);
     };
     let held = (step / elem.size() as i64).max(1);
+    if !mma::is_aligned(elem, view.offset) || !mma::is_aligned(elem, view.strides[0]) {
+        return Err(Fault::BadView {
+            array: view.name().to_owned(),
+            message: mma::NOT_ALIGNED.to_owned(),
+        });
+    }
     Ok(Factor {
         view,
         elem,

@@ -81,6 +81,11 @@ pub enum Fault {
         /// The lanes that wait here with this mask.
         waiting: u32,
     },
+    /// Two lanes give tensor cores different matrices.
+    UnequalViews {
+        array: String,
+        lanes: [u32; 2],
+    },
     /// A lane waits with a mask that does not name it.
     NotInMask {
         mask: u32,
@@ -195,6 +200,12 @@ impl fmt::Display for Fault {
                 write!(
                     f,
                     "lanes {waiting:#010x} of the warp wait here for the lanes of mask {mask:#010x}, which do not all come"
+                )
+            }
+            Fault::UnequalViews { array, lanes: [a, b] } => {
+                write!(
+                    f,
+                    "lanes {a} and {b} give cuda.mma different views of {array}; all lanes multiply the same matrices"
                 )
             }
             Fault::NotInMask { mask, lane } => write!(f, "lane {lane} waits with mask {mask:#010x}, which does not name it"),

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from weft._weft import Device, _from_numpy, _reshape, ndarray
 from weft.arrays._common import broadcast_shape
+from weft.kernels import tensor_float
 from weft.kernels.launching import launched
 
 from . import calling, finding
@@ -178,6 +178,6 @@ def _compute(dtype: np.dtype) -> int:
     """How products are computed: in the dtype itself, 16-bit floats in float32; TensorFloat-32 only where it is asked for."""
     if _computes_in_double(dtype):
         return _COMPUTE_DOUBLE
-    if dtype.char in "fF" and os.environ.get("WEFT_TF32") == "1":
+    if dtype.char in "fF" and tensor_float.is_allowed():
         return _COMPUTE_TENSOR_FLOAT
     return _COMPUTE_SINGLE
