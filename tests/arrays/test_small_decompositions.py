@@ -169,3 +169,45 @@ def test_stacks_and_dtypes(dtype):
         assert (signs[..., 0] == 1).all()
         assert a.dtype.kind == "c" or (signs == 1).all()
         np.testing.assert_allclose(r * signs[..., None], wanted, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize(("m", "n"), [(50, 3), (3, 50), (130, 5), (5, 130), (300, 3), (150, 140), (140, 150), (260, 70), (7, 2), (1, 9)])
+def test_small_columns_of_large_matrices(m, n, dtype):
+    """What is 1e-14 of the rest is no zero: errors are some units of the whole, ranks are what they are, signs LAPACK's."""
+    rng = np.random.default_rng(m * n)
+    k = min(m, n)
+
+    def columns(rows: int) -> np.ndarray:
+        x = rng.standard_normal((rows, k))
+        return np.linalg.qr(x if dtype is np.float64 else x + 1j * rng.standard_normal((rows, k)))[0]
+
+    for sizes in (10.0 ** rng.uniform(-14, 0, k), np.ones(k), np.r_[np.ones(k // 2 + 1), np.zeros(k)][:k]):
+        a = (columns(m) * sizes) @ columns(n).conj().T
+        largest = sizes.max()
+        for mode in ("reduced", "complete"):
+            q, r = (np.asarray(x) for x in weft.linalg.qr(weft.asarray(a), mode))
+            near(q.conj().T @ q, np.eye(q.shape[1]), 1)
+            assert np.abs(q @ r - a).max() < 60 * EPS * largest
+            assert not np.tril(r, -1).any()
+            assert np.abs(np.diagonal(r).imag).max() <= EPS * largest
+        if dtype is np.float64 and sizes.min() > 0:
+            assert np.array_equal(np.sign(np.diagonal(r)), np.sign(np.diagonal(np.linalg.qr(a, "complete")[1])))
+        assert all(np.isfinite(np.asarray(x)).all() for x in weft.linalg.qr(weft.asarray(a), "raw"))
+        wanted = np.linalg.svd(a, compute_uv=False)
+        for full in (True, False):
+            u, s, vh = (np.asarray(x) for x in weft.linalg.svd(weft.asarray(a), full_matrices=full))
+            near(u.conj().T @ u, np.eye(u.shape[1]), 1)
+            near(vh @ vh.conj().T, np.eye(vh.shape[0]), 1)
+            assert np.abs((u[:, :k] * s) @ vh[:k] - a).max() < 60 * EPS * largest
+            assert np.abs(s - wanted).max() < 60 * EPS * largest
+        assert np.abs(np.asarray(weft.linalg.svdvals(weft.asarray(a))) - wanted).max() < 60 * EPS * largest
+
+
+def test_qr_of_zeros_and_of_the_smallest_numbers():
+    for dtype in (np.float64, np.complex128, np.complex64):
+        assert not np.asarray(weft.linalg.qr(weft.zeros((3, 2), dtype), "raw")[1]).any()
+    row = np.random.default_rng(2).standard_normal(6) + 1j * np.random.default_rng(3).standard_normal(6)
+    for size in (1e-300, 1e-306, 1e-308):
+        q = np.asarray(weft.linalg.qr(weft.asarray(np.broadcast_to(row, (6, 6)) * size))[0])
+        near(q.conj().T @ q, np.eye(6), 6)

@@ -11,6 +11,7 @@ mod cholesky;
 mod eigen;
 mod element;
 mod failure;
+mod householder;
 mod lu;
 mod operand;
 mod products;

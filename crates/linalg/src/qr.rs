@@ -6,12 +6,12 @@ use faer::linalg::householder::{
     apply_block_householder_sequence_on_the_left_in_place_scratch as applying_scratch,
     apply_block_householder_sequence_on_the_left_in_place_with_conj as apply,
 };
-use faer::linalg::qr::no_pivoting::factor;
 use faer::prelude::ReborrowMut;
 use faer::{Conj, MatMut, MatRef, Par};
 
 use crate::element::Element;
 use crate::failure::Failure;
+use crate::householder;
 use crate::operand::Item;
 use crate::reflections::Reflections;
 use crate::scratch::{Scratch, with_stack};
@@ -24,9 +24,11 @@ enum Factors<T> {
 }
 
 /// The triangle above, the vectors of the reflections below the diagonal, and what they are scaled by, in blocks.
-struct Blocks<T> {
+pub struct Blocks<T> {
     both: Scratch<T>,
     scales: Scratch<T>,
+    /// What the triangle is to be multiplied by.
+    scale: f64,
 }
 
 impl<T: Element<Re = f64>> Factors<T> {
@@ -39,11 +41,10 @@ impl<T: Element<Re = f64>> Factors<T> {
         let mut copy = Scratch::copy_of(matrix)?;
         // What has no largest element is known by the caller to be no numbers.
         let scale = copy.normalise().unwrap_or(1.0);
-        let mut made = Blocks::in_place(copy, par)?;
-        if scale != 1.0 {
-            made.scale_triangle(T::of_real(scale));
-        }
-        Ok(Factors::Blocks(made))
+        Ok(Factors::Blocks(Blocks {
+            scale,
+            ..Blocks::in_place(copy, par)?
+        }))
     }
 
     /// As many columns of the orthogonal matrix as there is room for.
@@ -71,6 +72,14 @@ impl<T: Element<Re = f64>> Factors<T> {
         }
     }
 
+    /// What the triangle is to be multiplied by, when its diagonal is real.
+    fn scale(&self) -> f64 {
+        match self {
+            Factors::Blocks(blocks) => blocks.scale,
+            Factors::Rows(_) => 1.0,
+        }
+    }
+
     fn in_triangle(&self, row: usize, col: usize) -> T {
         match self {
             Factors::Blocks(blocks) => blocks.both[(row, col)],
@@ -89,52 +98,46 @@ impl<T: Element<Re = f64>> Factors<T> {
     /// By what a vector times its conjugated turn is multiplied.
     fn factor(&self, at: usize) -> T {
         match self {
-            Factors::Blocks(blocks) => T::one_impl().over(blocks.scales[(at % blocks.scales.as_ref().nrows(), at)]),
+            Factors::Blocks(blocks) => T::of_real(1.0 / blocks.scales[(at % blocks.scales.as_ref().nrows(), at)].parts().0),
             Factors::Rows(reflections) => T::of_real(reflections.factors[at]),
         }
     }
 }
 
 impl<T: Element<Re = f64>> Blocks<T> {
-    fn scale_triangle(&mut self, scale: T) {
-        let (rows, cols) = self.both.as_ref().shape();
-        for col in 0..cols {
-            for row in 0..rows.min(col + 1) {
-                self.both[(row, col)] = self.both[(row, col)].times(scale);
-            }
-        }
-    }
-
-    fn in_place(mut both: Scratch<T>, par: Par) -> Result<Self, Failure> {
-        let (m, n) = both.as_ref().shape();
-        let block = factor::recommended_block_size::<T>(m, n);
-        let mut scales = Scratch::zeros(block, m.min(n))?;
-        with_stack(factor::qr_in_place_scratch::<T>(m, n, block, par, Default::default()), |stack| {
-            factor::qr_in_place(both.as_mut(), scales.as_mut(), par, stack, Default::default());
-        })?;
-        Ok(Blocks { both, scales })
+    pub fn in_place(mut both: Scratch<T>, par: Par) -> Result<Self, Failure> {
+        let scales = householder::qr_in_place(&mut both, par)?;
+        Ok(Blocks { both, scales, scale: 1.0 })
     }
 
     /// So many columns of the orthogonal matrix.
     fn rotation(&self, cols: usize, par: Par) -> Result<Scratch<T>, Failure> {
         let both = self.both.as_ref();
-        let (m, n) = both.shape();
-        let mut found = Scratch::identity(m, cols)?;
-        let block = self.scales.as_ref().nrows();
-        with_stack(applying_scratch::<T>(m, block, cols), |stack| {
-            let vectors = both.subcols(0, m.min(n));
-            apply(vectors, self.scales.as_ref(), Conj::No, found.as_mut(), par, stack);
-        })?;
+        let mut found = Scratch::identity(both.nrows(), cols)?;
+        self.rotate(found.as_mut(), par)?;
         Ok(found)
     }
-}
 
-/// The triangle of a matrix of finite elements, of no more columns than rows, as it comes.
-pub fn triangle_of<T: Element<Re = f64>>(matrix: Scratch<T>, par: Par) -> Result<Scratch<T>, Failure> {
-    let n = matrix.as_ref().ncols();
-    let mut made = Scratch::zeros(n, n)?;
-    Factors::Blocks(Blocks::in_place(matrix, par)?).store_triangle(made.as_mut());
-    Ok(made)
+    /// Multiplies by the orthogonal matrix from the left.
+    pub fn rotate(&self, matrix: MatMut<'_, T>, par: Par) -> Result<(), Failure> {
+        let both = self.both.as_ref();
+        let (m, n) = both.shape();
+        let block = self.scales.as_ref().nrows();
+        with_stack(applying_scratch::<T>(m, block, matrix.ncols()), |stack| {
+            let vectors = both.subcols(0, m.min(n));
+            apply(vectors, self.scales.as_ref(), Conj::No, matrix, par, stack);
+        })
+    }
+
+    /// The upper triangle, with as many rows as columns.
+    pub fn triangle(&self) -> Result<Scratch<T>, Failure> {
+        let n = self.both.as_ref().ncols();
+        let mut made = Scratch::zeros(n, n)?;
+        for col in 0..n {
+            made.col_mut(col)[..=col].copy_from_slice(&self.both.col(col)[..=col]);
+        }
+        Ok(made)
+    }
 }
 
 /// Orthonormal columns, and the triangle that they are to be multiplied with: as many of both as the result has room for.
@@ -159,6 +162,7 @@ pub unsafe fn both<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result
             columns[(row, at)] = columns[(row, at)].times(turn.conjugate());
         }
     }
+    scale_all(triangle, factors.scale());
     Ok(())
 }
 
@@ -169,7 +173,8 @@ pub unsafe fn both<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result
 pub unsafe fn triangle<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
-    Factors::of(matrix, par)?.store_triangle(out.rb_mut());
+    let factors = Factors::of(matrix, par)?;
+    factors.store_triangle(out.rb_mut());
     if let Some(first) = first_unknown(matrix) {
         spread_nan(out, first);
         return Ok(());
@@ -178,7 +183,18 @@ pub unsafe fn triangle<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Re
         let turn = turn_of(out[(at, at)], at + 1 == matrix.nrows());
         turn_row(out.rb_mut(), at, turn);
     }
+    scale_all(out, factors.scale());
     Ok(())
+}
+
+fn scale_all<T: Element<Re = f64>>(mut triangle: MatMut<'_, T>, scale: f64) {
+    if scale != 1.0 {
+        for col in 0..triangle.ncols() {
+            for row in 0..triangle.nrows() {
+                triangle[(row, col)] = triangle[(row, col)].times(T::of_real(scale));
+            }
+        }
+    }
 }
 
 /// The first column that has an infinity or NaN: from there on nothing is known.
@@ -232,7 +248,7 @@ pub unsafe fn raw<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<
             out[(row, col)] = if row < col {
                 factors.in_vectors(col, row)
             } else {
-                factors.in_triangle(col, row)
+                factors.in_triangle(col, row).times(T::of_real(factors.scale()))
             };
         }
     }

@@ -10,8 +10,9 @@ use faer::{MatRef, Par, Spec, c64};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
+use crate::qr::Blocks;
 use crate::scratch::{Reduction, Scratch, with_stack, zeros};
-use crate::{bidiagonal, bidiagonalise, qr, small_svd};
+use crate::{bidiagonal, bidiagonalise, small_svd};
 
 /// Left vectors, values in falling order, and right vectors, conjugated and turned: as many of the vectors as there is room for.
 ///
@@ -20,8 +21,9 @@ use crate::{bidiagonal, bidiagonalise, qr, small_svd};
 pub unsafe fn all<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let (matrix, mut left, mut right) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[3].matrix_mut::<T>()) };
-    if matrix.col_stride() == 1 && matrix.row_stride() != 1 {
-        // Turned, its columns are of neighbouring elements, and left and right change places.
+    let (m, n) = matrix.shape();
+    if m < n || (m == n && matrix.col_stride() == 1) {
+        // Turned, it has no more columns than rows, or columns of neighbouring elements; left and right change places.
         let (mut lefts, mut rights) = (
             Scratch::zeros(right.ncols(), right.nrows())?,
             Scratch::zeros(left.nrows(), left.ncols())?,
@@ -100,7 +102,7 @@ fn prepared<T: Singular>(matrix: MatRef<'_, T>, par: Par) -> Result<(Scratch<T>,
     let mut work = Scratch::copy_of(matrix)?;
     let scale = work.normalise()?;
     if matrix.nrows() as f64 > TALL * matrix.ncols() as f64 {
-        work = qr::triangle_of(work, par)?;
+        work = Blocks::in_place(work, par)?.triangle()?;
     }
     Ok((work, scale))
 }
@@ -168,17 +170,20 @@ fn swap_columns<T: Element>(vectors: &mut Scratch<T>, one: usize, two: usize) {
 /// Matrices from this size on are divided to find their vectors.
 const DIVIDED: usize = 48;
 
+/// The values of a matrix of no more columns than rows, and its vectors.
 fn decomposed<T: Element<Re = f64>>(
     matrix: MatRef<'_, T>,
     left: &mut Scratch<T>,
     right: &mut Scratch<T>,
     par: Par,
 ) -> Result<Vec<T>, Failure> {
+    let (m, n) = matrix.shape();
     let mut matrix = Scratch::copy_of(matrix)?;
     let scale = matrix.normalise()?;
-    let mut values = match of_small(&matrix, left, right)? {
-        Some(values) => values,
-        None => with_vectors_by_faer(&matrix, left, right, par)?,
+    let mut values = if m as f64 > TALL * n as f64 {
+        of_tall(matrix, left, right, par)?
+    } else {
+        of_near_square(&matrix, left, right, par)?
     };
     put_in_order(&mut values, left, right);
     if scale != 1.0 {
@@ -186,6 +191,36 @@ fn decomposed<T: Element<Re = f64>>(
         values.iter_mut().for_each(|value| *value = value.times(scale));
     }
     Ok(values)
+}
+
+/// By way of the triangle, whose left vectors are turned into the matrix's.
+fn of_tall<T: Element<Re = f64>>(matrix: Scratch<T>, left: &mut Scratch<T>, right: &mut Scratch<T>, par: Par) -> Result<Vec<T>, Failure> {
+    let n = matrix.as_ref().ncols();
+    let factors = Blocks::in_place(matrix, par)?;
+    let mut lefts = Scratch::zeros(n, n)?;
+    let values = of_near_square(&factors.triangle()?, &mut lefts, right, par)?;
+    left.as_mut().fill(T::zero_impl());
+    for col in 0..left.as_ref().ncols() {
+        if col < n {
+            left.col_mut(col)[..n].copy_from_slice(lefts.col(col));
+        } else {
+            left[(col, col)] = T::one_impl();
+        }
+    }
+    factors.rotate(left.as_mut(), par)?;
+    Ok(values)
+}
+
+fn of_near_square<T: Element<Re = f64>>(
+    matrix: &Scratch<T>,
+    left: &mut Scratch<T>,
+    right: &mut Scratch<T>,
+    par: Par,
+) -> Result<Vec<T>, Failure> {
+    match of_small(matrix, left, right)? {
+        Some(values) => Ok(values),
+        None => with_vectors_by_faer(matrix, left, right, par),
+    }
 }
 
 fn of_small<T: Element<Re = f64>>(matrix: &Scratch<T>, left: &mut Scratch<T>, right: &mut Scratch<T>) -> Result<Option<Vec<T>>, Failure> {
