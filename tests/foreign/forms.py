@@ -242,7 +242,10 @@ def tensors() -> Iterator[str]:
         yield f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {sums}, {left}, {right}, {four}"
         yield f"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {four}, {left}, {right}, {sums}"
     for head, count, space, ty in itertools.product(
-        expand("ldmatrix{.sync|}{.aligned|}.m8n8"), ("x1", "x2", "x4", "x3"), ("", ".shared", ".shared::cta", ".global"), ("b16", "b8", "f16")
+        expand("ldmatrix{.sync|}{.aligned|}.m8n8"),
+        ("x1", "x2", "x4", "x3"),
+        ("", ".shared", ".shared::cta", ".global"),
+        ("b16", "b8", "f16"),
     ):
         for trans, to in itertools.product(("", ".trans"), ("{%r1}", "{%r1, %r2}", four, "%r1")):
             yield f"{head}.{count}{trans}{space}.{ty} {to}, [%rd9]"
