@@ -85,7 +85,7 @@ def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | Non
         return launched(scanned, name, x, axis, dtype)
     from weft.kernels.runs import goes_along, scanned_in_order
 
-    return launched(scanned_in_order, name, _typed(x, dtype), axis) if goes_along(x, (axis,)) else None
+    return launched(scanned_in_order, name, _typed(x, dtype), axis) if goes_along(name, dtype, x, (axis,)) else None
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
@@ -291,7 +291,7 @@ def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
         return _of_nothing(function, x, axes, dtype, start)
     x = x if name.startswith("logical") else _typed(x, dtype)
     if name in ("fmax", "fmin") and dtype == np.complex128:
-        # Folds read what is only converted from where it lies, and this one looks for an element with the bits of the result: not complex64.
+        # Folds read what is only converted from where it lies, and this one copies an element's bits: those of complex64 would be wrong.
         x = _ufunc("positive", (x,))
     result = complex_extreme(name, x, axes) if _is_of_complex(name, dtype) else _fold(name, x, axes, dtype)
     return _from_negative_zero(x, axes, result, start) if negative else _with_start(function, result, start, dtype)
@@ -383,7 +383,7 @@ def _looped(
     kept = kept if order is None else tuple(kept[axis] for axis in order)
     shape = tuple(x.shape[axis] for axis in kept)
     count = math.prod(x.shape[axis] for axis in axes)
-    if count and mask is None and dtype == taken and _goes_along_there(x, axes):
+    if count and mask is None and dtype == taken and _goes_along_there(function.__name__, dtype, x, axes):
         from weft.kernels.runs import folded
 
         first = np.asarray(function.identity).astype(dtype)[()] if start is MISSING and function.identity is not None else start
@@ -413,13 +413,13 @@ def _looped(
     return out_of_order(_moves.adopted(made.reshape(shape), x.device), order)
 
 
-def _goes_along_there(x: ndarray, axes: tuple[int, ...]) -> bool:
+def _goes_along_there(name: str, dtype: np.dtype, x: ndarray, axes: tuple[int, ...]) -> bool:
     """Whether threads of another device than the CPU go along the axes, each along a line of its own."""
     if not on_a_device(x) or not fits(x):
         return False
     from weft.kernels.runs import goes_along
 
-    return goes_along(x, axes)
+    return goes_along(name, dtype, x, axes)
 
 
 def _rows_of(x: ndarray, kept: tuple[int, ...], axes: tuple[int, ...], count: int) -> np.ndarray:
