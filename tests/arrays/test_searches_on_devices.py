@@ -249,13 +249,18 @@ def test_sets_of_few_and_of_parts(device):
 
 @on_gpus
 def test_edges_that_are_nan(device):
-    """Every order of few edges: what NumPy gives, or that it refuses."""
+    """Every order of few edges. Of such as NumPy searches although NaN is between them nothing is promised."""
     if not device.int64:
         pytest.skip("indices are int64")
     x = np.array([5, 1, np.nan, 2, np.inf], np.float32)
     for n in range(4):
         for edges in itertools.product((np.nan, 1, 3), repeat=n):
             edges = np.array(edges, np.float32)
+            lost = np.isnan(edges)
+            if lost.any() and not lost.all() and not lost[0]:
+                continue
+            if lost.any() and not (np.diff(edges[lost.sum() :]) <= 0).all():
+                continue
             for right in (False, True):
                 try:
                     np.digitize(x, edges, right)
