@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from weft._weft import (
 )
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, place_in, with_ones
-from weft.arrays._rows import in_three, loop_of
+from weft.arrays._rows import converted, in_three, loop_of
 from weft.kernels.launching import fits, launched, on_a_device
 
 if TYPE_CHECKING:
@@ -152,10 +153,14 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
     places = indexing.places_of(copy, key)
     flat = places.reshape(-1)
     row = copy.reshape(-1)
+    if loop[-1].kind == "c" and x.dtype.kind not in "cb":
+        message = "Casting complex values to real discards the imaginary part"
+        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=3)
+    read, put = converted("old", x.dtype, loop[0]), converted("new", loop[-1], x.dtype)
     if not given:
-        loop_of("at_alone", function.__name__, _word(loop[0]))(row, flat)
+        loop_of("at_alone", function.__name__, read, put)(row, flat)
     else:
-        loop_of("at", function.__name__, _word(loop[0]))(row, flat, *_values_at(given[0], places.shape, loop[1]))
+        loop_of("at", function.__name__, read, put)(row, flat, *_values_at(given[0], places.shape, loop[1]))
     _assign(x, _moves.adopted(copy, x.device))
 
 
@@ -187,11 +192,6 @@ def _in_type_of(x: ndarray, value: Any) -> Any:
         return found if int(found) == value else value
     except OverflowError:
         return value
-
-
-def _word(dtype: np.dtype) -> str:
-    """A dtype as compiled code writes it."""
-    return {"b": "np.bool_", "V": "bfloat16"}.get(dtype.kind, f"np.{dtype.name}")
 
 
 def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, int]:
