@@ -82,6 +82,16 @@ def test_arange(text: str) -> None:
     check(f"xp.arange({text})")
 
 
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i1", "i4", "i8", "u8", "f2", "f4", "f8", "D", "?"])
+def test_ranges_that_a_dtype_does_not_hold(dtype: str) -> None:
+    for numbers in (
+        "-3, 10, 127.0", "0, 300, 299", "-3, -1", "-1, 0, 1.0", "0, 70000, 69999", "0, 3, 70000", "-0.5, 3.0", "-1.5, 3.0", "5, -1, -10",
+        "5, -5, -3", "np.int64(-3), 10, 127", "0, 1e6, 70000.0", "1e30, 2e30, 1e30", "3, 5, 1e30", "-3, -4", "70000, 70000",
+        "70000, 70001", "0, 5, np.inf", "1e19, 1.1e19, 1e18", "2**63, 2**63 + 2", "126, 129", "250, 256", "np.float64(-3), 10, 127.0",
+    ):  # fmt: skip
+        check(f"xp.arange({numbers}, dtype='{dtype}')")
+
+
 def test_linspace() -> None:
     for ends, num, endpoint in cases(("0, 1", "1, 0", "-2.5, 7", "3, 3", "0, 10", "1j, 2", "0, 1e-320"), (0, 1, 2, 5, 50), (True, False)):
         check(f"xp.linspace({ends}, {num}, endpoint={endpoint})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import ml_dtypes
@@ -244,6 +245,30 @@ def test_sets_of_few_and_of_parts(device):
     run("xp.digitize(a, xp.asarray(np.array([0.5, 0.2], 'f4')), right=True)", device, count=1, a=rows)
     with pytest.raises(ValueError, match="monotonic"):
         weft.digitize(weft.asarray(rows), weft.asarray(np.array([1, 3, 2], np.float32)))
+
+
+@on_gpus
+def test_edges_that_are_nan(device):
+    """Every order of few edges. Of such as NumPy searches although NaN is between them nothing is promised."""
+    if not device.int64:
+        pytest.skip("indices are int64")
+    x = np.array([5, 1, np.nan, 2, np.inf], np.float32)
+    for n in range(4):
+        for edges in itertools.product((np.nan, 1, 3), repeat=n):
+            edges = np.array(edges, np.float32)
+            lost = np.isnan(edges)
+            if lost.any() and not lost.all() and not lost[0]:
+                continue
+            if lost.any() and not (np.diff(edges[lost.sum() :]) <= 0).all():
+                continue
+            for right in (False, True):
+                try:
+                    np.digitize(x, edges, right)
+                except ValueError:
+                    with pytest.raises(ValueError, match="monotonic"):
+                        weft.digitize(weft.asarray(x), weft.asarray(edges), right)
+                else:
+                    run(f"xp.digitize(x, e, {right})", device, x=x, e=edges)
 
 
 @on_gpus

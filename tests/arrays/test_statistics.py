@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .against_numpy import ALL, array, check
+import weft
+
+from .against_numpy import ALL, array, cases, check
 
 A = array((5, 6))
 
@@ -58,6 +60,21 @@ def test_quantile(method: str) -> None:
     check(f"xp.percentile(a, 25, method='{method}')", exact=False, a=array((7,), np.int32))
 
 
+@pytest.mark.parametrize("method", ["linear", "nearest", "lower", "hazen", "inverted_cdf", "midpoint"])
+def test_parts_of_bools(method: str) -> None:
+    """Between which most methods find nothing: what is no part is refused before."""
+    for function, part in cases(
+        ("quantile", "nanquantile", "percentile", "nanpercentile"),
+        ("1.5", "-1", "2", "[0.5, 2.0]", "1", "0", "float('nan')", "0.5", "[0, 1]", "[]", "50", "100", "101.0", "xp.asarray([0.5, -1])"),
+    ):
+        for axis in (None, 0):
+            check(f"xp.{function}(a, {part}, {axis}, method='{method}')", a=np.array([[True, False], [False, False]]))
+    with pytest.raises(ValueError, match=r"Quantiles must be in the range \[0, 1\]"):
+        weft.quantile(weft.asarray([True, False]), 1.5)
+    with pytest.raises(ValueError, match=r"Percentiles must be in the range \[0, 100\]"):
+        weft.percentile(weft.asarray([True, False]), 101)
+
+
 def test_whole_quantiles_and_weights() -> None:
     for q in ("0", "1", "[0, 1]", "2"):
         check(f"xp.quantile(a, {q})", a=A)
@@ -86,6 +103,8 @@ def test_counts() -> None:
         check(f"xp.bincount(a{words})", a=a, w=np.arange(6) / 4)
     for bad in ("[-1, 1]", "xp.asarray([1.5])", "[[1]]", "[]", "3"):
         check(f"xp.bincount({bad})")
+    for x, w in cases(([-1, 2], [1, 2], [], [3]), ([1j, 2], [1j], [1.0, 2.0], [1.0], [[1, 2]])):
+        check("xp.bincount(x, w)", x=np.array(x, int), w=np.array(w))
     for bins in ("5", "[0, 1, 2.5, 6]", "xp.asarray([-3, 0, 3])", "0", "[3, 1]", "[[1]]", "2.5"):
         for words in ("", ", density=True", ", weights=w", ", weights=w, density=True", ", range=(-2, 2)", ", range=(2, -2)"):
             check(f"xp.histogram(a, {bins}{words})", exact=False, a=A, w=np.abs(A))

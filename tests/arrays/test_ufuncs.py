@@ -376,3 +376,31 @@ def test_at(seed):
     else:
         assert left is None, (left, name, host, key, values)
     agree(array, wanted, name, (name, host, key, values))
+
+
+@pytest.mark.parametrize("name", [name for name, _, nout, *_ in ROWS if nout == 1])
+def test_updates_of_every_type_by_every_type(name):
+    """What is computed in another type is cast to the target's, as NumPy does it: complex numbers to real ones and to truth, too."""
+    # Of what is not finite it is C's affair what unsigned integers become.
+    letters = "?biLefdFD" if UFUNCS[name].nin == 2 else "?biefdFD"
+    for letter in letters:
+        host = np.array([1, 2, 0, 3]).astype(letter)
+        host = host + np.array([1j, 0, 2j, 0]).astype(letter) if letter in "FD" else host
+        for other in letters if UFUNCS[name].nin == 2 else "d":
+            given = np.array([2, 1, 1]).astype(other)
+            values = () if UFUNCS[name].nin == 1 else (given * given.dtype.type(1 + 1j) if other in "FD" else given,)
+            ours, theirs = _from_numpy(host), host.copy()
+            left = outcome(UFUNCS[name].at, ours, [0, 0, 2], *map(_from_numpy, values))
+            right = outcome(getattr(np, name).at, theirs, [0, 0, 2], *values)
+            assert (left is None) is (right is None) and isinstance(left, basic(type(right))), (left, right, letter, other)
+            agree(ours, theirs, name, (name, letter, other), 64)
+
+
+def test_updates_that_discard_imaginary_parts_warn():
+    for letter, count in (("L", 1), ("d", 1), ("?", 0), ("F", 0)):
+        for make, add in ((np.asarray, np.add), (weft.asarray, weft.add)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                add.at(make(np.array([1, 2], letter)), [0], make(np.array(1j)))
+            assert [each.category for each in caught] == [np.exceptions.ComplexWarning] * count
+            assert all(each.filename == __file__ for each in caught)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from weft._weft import (
 )
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, place_in, with_ones
-from weft.arrays._rows import in_three, loop_of
+from weft.arrays._rows import converted, in_three, loop_of
 from weft.kernels.launching import fits, launched, on_a_device
 
 if TYPE_CHECKING:
@@ -35,12 +36,16 @@ if TYPE_CHECKING:
 def reduced(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | None, keepdims: bool, initial: Any, where: Any) -> ndarray:
     """`ufunc.reduce`."""
     axes = axes_of(axis, x.ndim) if x.ndim or axis not in (0, -1) else ()
-    computed = _computed_type(function, x, dtype, out)
+    computed, taken = _loop_types(function, x, dtype, out)
     if len(axes) > 1 and not function.reorderable:
         raise ValueError(f"reduction operation '{function.__name__}' is not reorderable, so at most one axis may be specified")
     mask = _mask_for(function, x, where, initial)
     start = _start(function, initial, computed)
-    if not axes:
+    if taken != computed:
+        result = _looped(function, x, axes, (computed, taken), mask, start)
+    elif not axes and mask is not None and function.identity is None:
+        result = _started_where(function, x, computed, mask, start)
+    elif not axes:
         # NumPy begins with the identity even so: -0 + 0 is 0.
         begin = _identity(function, start, computed) if start is MISSING and function.identity is not None else start
         result = _with_start(function, _without_axes(function, x, computed, mask, start), begin, computed)
@@ -48,7 +53,7 @@ def reduced(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | N
     elif function.is_fold:
         result = _folded(function, x, axes, computed, mask, start)
     else:
-        result = _looped(function, x, axes, computed, mask, start)
+        result = _looped(function, x, axes, (computed, taken), mask, start)
     result = _reshape(result, with_ones(x.shape, axes)) if keepdims else result
     return _into(out, result, f"reduction operation {function.__name__}")
 
@@ -56,7 +61,7 @@ def reduced(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | N
 def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
     """`ufunc.accumulate`."""
     along = _one_axis(x, axis, "accumulate")
-    computed = _computed_type(function, x, dtype, out)
+    computed = _computed_type(function, x, dtype, out, "accumulate")
     order = _order([x])
     place = place_in(order, along)
     result = _scanned(function.__name__, in_order(x, order), place, computed)
@@ -81,7 +86,7 @@ def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | Non
         return launched(scanned, name, x, axis, dtype)
     from weft.kernels.runs import goes_along, scanned_in_order
 
-    return launched(scanned_in_order, name, _typed(x, dtype), axis) if goes_along(x, (axis,)) else None
+    return launched(scanned_in_order, name, _typed(x, dtype), axis) if goes_along(name, dtype, x, (axis,)) else None
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
@@ -91,7 +96,7 @@ def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any,
     outside = starts[(starts < 0) | (starts >= n)]
     if outside.size:
         raise IndexError(f"index {outside[0]} out-of-bounds in {function.__name__}.reduceat [0, {n})")
-    computed = _computed_type(function, x, dtype, out)
+    computed = _computed_type(function, x, dtype, out, "reduceat")
     # The axis that is gone along is one of the result alone.
     steps = [0 if axis == along or n == 1 else step for axis, (n, step) in enumerate(zip(x.shape, x.strides))]
     order = _order_of_steps([steps])
@@ -148,10 +153,14 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
     places = indexing.places_of(copy, key)
     flat = places.reshape(-1)
     row = copy.reshape(-1)
+    if loop[-1].kind == "c" and x.dtype.kind not in "cb":
+        message = "Casting complex values to real discards the imaginary part"
+        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=3)
+    read, put = converted("old", x.dtype, loop[0]), converted("new", loop[-1], x.dtype)
     if not given:
-        loop_of("at_alone", function.__name__, _word(loop[0]))(row, flat)
+        loop_of("at_alone", function.__name__, read, put)(row, flat)
     else:
-        loop_of("at", function.__name__, _word(loop[0]))(row, flat, *_values_at(given[0], places.shape, loop[1]))
+        loop_of("at", function.__name__, read, put)(row, flat, *_values_at(given[0], places.shape, loop[1]))
     _assign(x, _moves.adopted(copy, x.device))
 
 
@@ -185,11 +194,6 @@ def _in_type_of(x: ndarray, value: Any) -> Any:
         return value
 
 
-def _word(dtype: np.dtype) -> str:
-    """A dtype as compiled code writes it."""
-    return {"b": "np.bool_", "V": "bfloat16"}.get(dtype.kind, f"np.{dtype.name}")
-
-
 def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, int]:
     try:
         spread = _broadcast(_typed(values, dtype), shape)
@@ -198,11 +202,20 @@ def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> tupl
     return _moves.row_of(_to_numpy(spread))
 
 
-def _computed_type(function: ufunc, x: ndarray, dtype: Any, out: ndarray | None) -> np.dtype:
-    """The type that NumPy reduces in."""
+def _loop_types(function: ufunc, x: ndarray, dtype: Any, out: ndarray | None) -> tuple[np.dtype, np.dtype]:
+    """The type that NumPy reduces in, and that of the elements that are taken in: for `ldexp` they differ."""
     first = None if out is None else out.dtype
     signature = None if dtype is None else (as_dtype(dtype), None, None)
-    return function.loop((first, x.dtype, None), signature, "unsafe", reduction=True)[1]
+    return function.loop((first, x.dtype, None), signature, "unsafe", reduction=True)[:2]
+
+
+def _computed_type(function: ufunc, x: ndarray, dtype: Any, out: ndarray | None, method: str) -> np.dtype:
+    """The one type that NumPy goes along an axis in; TypeError if elements have another one."""
+    computed, taken = _loop_types(function, x, dtype, out)
+    if computed != taken:
+        resolved = (computed, taken, computed)
+        raise TypeError(f"the resolved dtypes are not compatible with {function.__name__}.{method}. Resolved {resolved}")
+    return computed
 
 
 def _typed(x: ndarray, dtype: np.dtype) -> ndarray:
@@ -224,7 +237,7 @@ def _one_axis(x: ndarray, axis: Any, method: str) -> int:
 def _mask_for(function: ufunc, x: ndarray, where: Any, initial: Any) -> ndarray | None:
     if where is True:
         return None
-    if function.identity is None and (initial is MISSING or initial is None):
+    if initial is None or (function.identity is None and initial is MISSING):
         raise ValueError(
             f"reduction operation '{function.__name__}' does not have an identity, so to use a where mask one has to specify 'initial'"
         )
@@ -258,6 +271,13 @@ def _without_axes(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray | 
     return _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
 
 
+def _started_where(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray, start: Any) -> ndarray:
+    """A reduction along no axis by an operation that nothing is neutral for: what the start and an element give, where the mask is set."""
+    # Elements that nobody asks for may be such as the operation refuses: 1 is not.
+    asked = _select(mask, _typed(x, dtype), _full((), 1, dtype, x.device))
+    return _select(mask, _with_start(function, asked, start, dtype), _full((), start, dtype, x.device))
+
+
 def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
     name = function.__name__
     negative = name == "add" and _is_negative_zero(start)
@@ -270,6 +290,9 @@ def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     if (start is None or function.identity is None) and any(x.shape[axis] == 0 for axis in axes):
         return _of_nothing(function, x, axes, dtype, start)
     x = x if name.startswith("logical") else _typed(x, dtype)
+    if name in ("fmax", "fmin") and dtype == np.complex128:
+        # Folds read what is only converted from where it lies, and this one copies an element's bits: those of complex64 would be wrong.
+        x = _ufunc("positive", (x,))
     result = complex_extreme(name, x, axes) if _is_of_complex(name, dtype) else _fold(name, x, axes, dtype)
     return _from_negative_zero(x, axes, result, start) if negative else _with_start(function, result, start, dtype)
 
@@ -350,14 +373,17 @@ def complex_position(rows: ndarray, greatest: bool) -> ndarray:
     return _select(some, _arg("argmax", lost, rows.ndim - 1), order[..., 0])
 
 
-def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
-    """The elements one after the other, in C's order of the axes."""
+def _looped(
+    function: ufunc, x: ndarray, axes: tuple[int, ...], types: tuple[np.dtype, np.dtype], mask: ndarray | None, start: Any
+) -> ndarray:
+    """The elements one after the other, in C's order of the axes; the types of what is computed, and of elements that are taken in."""
+    dtype, taken = types
     order = order_of_rest(x, axes)
     kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
     kept = kept if order is None else tuple(kept[axis] for axis in order)
     shape = tuple(x.shape[axis] for axis in kept)
     count = math.prod(x.shape[axis] for axis in axes)
-    if count and mask is None and _goes_along_there(x, axes):
+    if count and mask is None and dtype == taken and _goes_along_there(function.__name__, dtype, x, axes):
         from weft.kernels.runs import folded
 
         first = np.asarray(function.identity).astype(dtype)[()] if start is MISSING and function.identity is not None else start
@@ -365,7 +391,7 @@ def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
         lying = lying if len(axes) == 1 else _reshape(lying, (*shape, count))
         found = launched(folded, function.__name__, _typed(lying, dtype), place, None if first is MISSING else first)
         return out_of_order(found, order)
-    rows = _rows_of(_typed(x, dtype), kept, axes, count)
+    rows = _rows_of(_typed(x, taken), kept, axes, count)
     if start is MISSING and function.identity is not None:
         begin: Any = np.asarray(function.identity).astype(dtype)
     elif start is None or start is MISSING:
@@ -387,13 +413,13 @@ def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     return out_of_order(_moves.adopted(made.reshape(shape), x.device), order)
 
 
-def _goes_along_there(x: ndarray, axes: tuple[int, ...]) -> bool:
+def _goes_along_there(name: str, dtype: np.dtype, x: ndarray, axes: tuple[int, ...]) -> bool:
     """Whether threads of another device than the CPU go along the axes, each along a line of its own."""
     if not on_a_device(x) or not fits(x):
         return False
     from weft.kernels.runs import goes_along
 
-    return goes_along(x, axes)
+    return goes_along(name, dtype, x, axes)
 
 
 def _rows_of(x: ndarray, kept: tuple[int, ...], axes: tuple[int, ...], count: int) -> np.ndarray:

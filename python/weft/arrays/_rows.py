@@ -53,28 +53,41 @@ def reduceat(x, starts, out):
     "at": """
 def at(x, places, values, stride):
     for j in range(places.size):
-        x[places[j]] = np.NAME(np.LEFT(x[places[j]]), values[j * stride])
+        old = x[places[j]]
+        new = np.NAME(READ, values[j * stride])
+        x[places[j]] = PUT
 """,
     "at_alone": """
 def at_alone(x, places):
     for j in range(places.size):
-        x[places[j]] = np.NAME(np.LEFT(x[places[j]]))
+        old = x[places[j]]
+        new = np.NAME(READ)
+        x[places[j]] = PUT
 """,
 }
 
 
 @functools.cache
-def loop_of(kind: str, name: str, left: str = "") -> Callable[..., Any]:
-    """The compiled loop of a kind for the ufunc of a name; `left` is the type that `at` computes in."""
+def loop_of(kind: str, name: str, read: str = "", put: str = "") -> Callable[..., Any]:
+    """The compiled loop of a kind for the ufunc of a name; `at` reads and puts expressions of `old` and `new`."""
     from weft import bfloat16
     from weft._decorators import njit
 
-    text = _TEXTS[kind].lstrip().replace("NAME", name).replace("np.LEFT", left)
-    file = f"<weft.arrays: {kind} of {name} {left}>"
+    text = _TEXTS[kind].lstrip().replace("NAME", name).replace("READ", read).replace("PUT", put)
+    file = f"<weft.arrays: {kind} of {name} {read} {put}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     scope: dict[str, Any] = {"np": np, "bfloat16": bfloat16}
     exec(compile(text, file, "exec"), scope)
     return njit(scope[kind])
+
+
+def converted(name: str, source: np.dtype, to: np.dtype) -> str:
+    """An expression that converts a number of one type to another as NumPy's casts do: of a complex number the real part is left, or
+    whether it is true."""
+    if source.kind == "c" and to.kind == "b":
+        return f"{name} != 0"
+    word = {"b": "np.bool_", "V": "bfloat16"}.get(to.kind, f"np.{to.name}")
+    return f"{word}({name}.real)" if source.kind == "c" and to.kind != "c" else f"{word}({name})"
 
 
 def in_three(array: np.ndarray, axis: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _iota, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _full, _iota, _to_numpy, ndarray
 
 from ._common import array_of, as_device, as_dtype, real_dtype, refuse, result_dtype, select, u
 from .shapes import expand_dims, moveaxis
@@ -42,13 +42,26 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
         return _cast(arange(start, stop, step, real_dtype(found), device=device), found)
     # As in NumPy, the first two numbers are converted, and their difference is the step.
     with np.errstate(all="ignore"):
-        first, second = _converted(start, found), _converted(start + step, found)
+        # Of the second nobody asks where there is one number, and of neither where there is none.
+        first = _converted(start, found) if n else found.type(0)
+        second = _converted(start + step, found) if n > 1 else first
         wide = np.float32 if found.itemsize == 2 and found.kind not in "iu" else found.type
         delta = int(second) - int(first) if found.kind in "iu" else wide(second) - wide(first)
         if n < 2:
             # Not even the start would be left of an infinite step.
             delta = delta if isinstance(delta, int) else wide(0)
+    if not isinstance(delta, int) and not np.isfinite(delta):
+        return _leaps(n, first, second, delta, found, as_device(device))
     return _iota(n, first.item(), delta if isinstance(delta, int) else delta.item(), found, as_device(device))
+
+
+def _leaps(n: int, first: Any, second: Any, delta: Any, dtype: np.dtype, device: Any) -> ndarray:
+    """Numbers whose step their floats do not hold: the first two are as they are, the others infinite or NaN."""
+    with np.errstate(all="ignore"):
+        made = _full((n,), dtype.type(first + delta), dtype, device)
+    for i, x in enumerate((first, second)[:n]):
+        made[i] = x
+    return made
 
 
 def _number(x: Any) -> Any:
@@ -58,6 +71,9 @@ def _number(x: Any) -> Any:
 
 
 def _converted(x: Any, dtype: np.dtype) -> Any:
+    """A number as one of a dtype. As in NumPy, OverflowError if integers do not hold it; what is behind the point is left out."""
+    if dtype.kind in "iu":
+        return np.asarray(int(x), dtype)[()]
     return np.asarray(x).astype(dtype)[()]
 
 

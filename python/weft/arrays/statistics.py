@@ -199,6 +199,8 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         if part.ndim > 2:
             raise ValueError("q must be a scalar or 1d")
         part = part if part.dtype.kind == "f" and part.dtype.itemsize > 2 else _cast(part, np.dtype(np.float64))
+    if a.dtype.kind == "b":
+        _check_parts(function, _to_numpy(part) if isinstance(part, ndarray) else part)
     axes = axes_of(axis, a.ndim)
     rows = rows_of(a, axes)
     words = f", method={method!r}"
@@ -217,6 +219,13 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
     shape = part.shape if isinstance(part, ndarray) else ()
     return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
+
+
+def _check_parts(function: str, part: Any) -> None:
+    """Parts are looked at before bools, between which most methods find nothing."""
+    most = 100 if function.endswith("percentile") else 1
+    if not np.all((part >= 0) & (part <= np.float64(most))):
+        raise ValueError(f"{'Percentiles' if most == 100 else 'Quantiles'} must be in the range [0, {most}]")
 
 
 def _is_sorted_there(rows: ndarray, method: str) -> bool:
@@ -332,12 +341,19 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
         # Of no numbers NumPy gives counts, whatever the weights are.
         return _counted(row, None, minlength) if there else _compiled.call("np.bincount(x, None, n)", x=row, n=minlength)
     weights = array_of(weights)
-    if weights.dtype.kind == "c":
-        raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
-    if weights.shape != row.shape:
-        raise ValueError("The weights and list don't have the same length.")
+    if weights.dtype.kind == "c" or weights.shape != row.shape:
+        raise _weights_refused(row, weights)
     weights = _cast(weights, np.dtype(np.float64))
     return _counted(row, weights, minlength) if there else _compiled.call("np.bincount(x, w, n)", x=row, w=weights, n=minlength)
+
+
+def _weights_refused(row: ndarray, weights: ndarray) -> Exception:
+    """What NumPy's `bincount` says to weights that it does not take: it has looked at the numbers before."""
+    if row.dtype.kind == "i" and _to_numpy(row).min() < 0:
+        return ValueError("'list' argument must have no negative elements")
+    if weights.dtype.kind == "c":
+        return TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+    return ValueError("The weights and list don't have the same length.")
 
 
 def _counted(row: ndarray, weights: ndarray | None, minlength: int) -> ndarray:

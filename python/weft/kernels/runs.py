@@ -20,7 +20,7 @@ from weft.kernels.lines import around, row
 from weft.kernels.moving import INDEX
 from weft.kernels.scan import MANY, may_group, operation, walked
 
-__all__ = ["folded", "folded_runs", "goes_along", "may_fold_runs", "scanned_in_order"]
+__all__ = ["folded", "folded_runs", "goes_along", "may_fold_runs", "may_refuse", "scanned_in_order"]
 
 _THREADS = 256
 # Runs of so many elements are long: a block takes one that may be grouped, and else a thread of few would be slower than the host.
@@ -104,9 +104,15 @@ def _fold_long_runs(op, x, starts, out, n, inner, runs, across):
         out[(front * runs + run) * inner + q] = total
 
 
-def goes_along(x: ndarray, axes: tuple[int, ...]) -> bool:
-    """Whether there are so many lines along axes that threads, which go along one each, are no slower than a copy to the host."""
-    return x.size > 0 and math.prod(n for axis, n in enumerate(x.shape) if axis not in axes) >= MANY
+def may_refuse(name: str, dtype: np.dtype) -> bool:
+    """Whether a ufunc refuses some numbers of a dtype, which no kernel tells: the host does."""
+    return name == "power" and dtype.kind == "i"
+
+
+def goes_along(name: str, dtype: np.dtype, x: ndarray, axes: tuple[int, ...]) -> bool:
+    """Whether threads, which go along a line each, do what a ufunc does in a dtype along axes, and are no slower than a copy to the host:
+    there are many lines."""
+    return not may_refuse(name, dtype) and x.size > 0 and math.prod(n for axis, n in enumerate(x.shape) if axis not in axes) >= MANY
 
 
 def scanned_in_order(name: str, x: ndarray, axis: int) -> ndarray:
@@ -123,7 +129,9 @@ def folded(name: str, x: ndarray, axis: int, first: Any) -> ndarray:
 
 
 def may_fold_runs(name: str, x: ndarray, axis: int, starts: np.ndarray) -> bool:
-    """Whether `folded_runs` is no slower than a copy to the host."""
+    """Whether `folded_runs` does it, and is no slower than a copy to the host."""
+    if may_refuse(name, x.dtype):
+        return False
     if not x.size or not starts.size:
         return True
     count = starts.size * (x.size // x.shape[axis])

@@ -76,7 +76,8 @@ def digitized(x: ndarray, bins: ndarray, right: bool) -> ndarray:
 def _falls(edges: np.ndarray) -> bool:
     """Do edges fall, rather than grow? What differs first says it; those that do neither raise."""
     with np.errstate(all="ignore"):
-        others = np.flatnonzero(edges != edges[0]) if edges.size else []
+        # The first is not asked: NaN differs from itself.
+        others = 1 + np.flatnonzero(edges[1:] != edges[0]) if edges.size else []
         if not len(others):
             return False
         falls = not edges[0] < edges[others[0]]
