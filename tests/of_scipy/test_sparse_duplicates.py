@@ -247,3 +247,13 @@ def test_on_devices(format: str, device: weft.Device) -> None:
         compare("sums", theirs.sum(1), made.sum(1))
         compare("magnitudes", abs(theirs), abs(made))
         assert abs(made).device == made.astype("float32").device == device
+
+
+def test_captured() -> None:
+    """Where it is known that no place has several elements, nothing that a graph has yet to compute decides how many there are."""
+    full, x = np.array([[1.0, -2.0], [0.0, 3.0]]), np.array([1.0, 2.0])
+    for format in ("csr", "csc"):
+        a = getattr(sparse, f"{format}_matrix")(weft.asarray(full))
+        for read, wanted in ((a, full), (a.T, full.T), (a.tocsc(), full), (a * 2, full * 2), (a.tocoo().tocsr(), full)):
+            found = weft.compile(lambda x, read=read: abs(read) @ x + read.astype("float32") @ x)(weft.asarray(x))
+            np.testing.assert_allclose(weft.asnumpy(found), (abs(wanted) + wanted) @ x)

@@ -26,6 +26,8 @@ class spmatrix:
     _weft_array_ = True
     __array_ufunc__ = None
     __array_priority__ = 2000.0
+    # Whether it is known that no place has several elements; indices do not change but by a method's new ones.
+    _once = False
 
     def __init__(self, shape: tuple[int, int], data: ndarray) -> None:
         if data.dtype.name in ("float16", "bfloat16"):
@@ -73,6 +75,11 @@ class spmatrix:
     def _with(self, data: ndarray) -> spmatrix:
         """The matrix with other elements at the same places."""
         raise NotImplementedError
+
+    def _as_known(self, made: Any) -> Any:
+        """A matrix whose elements are at the same places, or at those turned, of which as much is known."""
+        made._once = self._once
+        return made
 
     def _merged(self) -> spmatrix:
         """The matrix with one element for each place, as what is not linear has to take them."""
@@ -349,11 +356,12 @@ class _Rows(spmatrix):
                 # Before they are added up, as in SciPy.
                 data = data.astype(dtype, copy=False)
             made = coo_matrix._of(of, row, column, data).asformat(self.format)
+        self._once = made._once
         return made.shape, made.data, made._indices, made._indptr
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """What a pickle holds is checked as what a constructor takes."""
-        self.__dict__.update(state)
+        self.__dict__.update(state | {"_once": False})
         self._set(*checked_rows(self._data, self._indices, self._indptr, self._shape, self._flipped))
 
     _flipped = False
@@ -380,7 +388,7 @@ class _Rows(spmatrix):
     def _with(self, data: ndarray) -> Any:
         made = type(self).__new__(type(self))
         made._set(self.shape, data, self._indices, self._indptr)
-        return made
+        return self._as_known(made)
 
     def _put(self, found: Any) -> None:
         """Takes other rows of the same shape: where they begin, columns, elements."""
@@ -388,6 +396,8 @@ class _Rows(spmatrix):
         self._set(self.shape, data, indices, indptr)
 
     def _merged(self) -> Any:
+        if self._once:
+            return self
         made = self._with(self.data)
         made.sum_duplicates()
         return made
@@ -396,6 +406,7 @@ class _Rows(spmatrix):
         """Puts each row in order, and adds up elements of one place."""
         self.sort_indices()
         self._put(on_hosts(loops.merged, self._indptr, self._indices, self.data, keeps_shape=False))
+        self._once = True
 
     def sort_indices(self) -> None:
         """Puts the elements of each row in order of their columns."""
@@ -438,7 +449,7 @@ class csr_matrix(_Rows):
 
     def tocoo(self, copy: bool = False) -> coo_matrix:
         """The matrix as triples."""
-        return coo_matrix._of(self.shape, *self._lines())
+        return self._as_known(coo_matrix._of(self.shape, *self._lines()))
 
     def transpose(self, axes: Any = None, copy: bool = False) -> csc_matrix:
         """The matrix with rows for columns, by columns then: nothing is moved."""
@@ -496,7 +507,7 @@ class csc_matrix(_Rows):
         """The matrix whose columns are the rows of another."""
         made = cls.__new__(cls)
         made._set(shape, turned.data, turned._indices, turned._indptr)
-        return made
+        return turned._as_known(made)
 
     def __matmul__(self, other: Any) -> Any:
         """The product with a matrix or a vector; that with a sparse matrix is by columns."""
@@ -513,7 +524,7 @@ class csc_matrix(_Rows):
     def tocoo(self, copy: bool = False) -> coo_matrix:
         """The matrix as triples."""
         column, row, data = self._lines()
-        return coo_matrix._of(self.shape, row, column, data)
+        return self._as_known(coo_matrix._of(self.shape, row, column, data))
 
     def tocsr(self, copy: bool = False) -> csr_matrix:
         """The matrix by rows."""
@@ -521,14 +532,14 @@ class csc_matrix(_Rows):
         made = csr_matrix.__new__(csr_matrix)
         indptr, indices, values = on_hosts(loops.by_rows, row, column, data, self.shape[0])
         made._set(self.shape, values, indices, indptr)
-        return made
+        return self._as_known(made)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> csr_matrix:
         """The matrix with rows for columns, by rows then: nothing is moved."""
         _no_axes(axes)
         made = csr_matrix.__new__(csr_matrix)
         made._set(self.shape[::-1], self.data, self._indices, self._indptr)
-        return made
+        return self._as_known(made)
 
 
 class coo_matrix(spmatrix):
@@ -546,10 +557,11 @@ class coo_matrix(spmatrix):
         found, parts = _read(arg, shape, TypeError)
         row, column, data = parts
         self._set(found, row, column, as_asked(data, dtype, copy))
+        self._once = getattr(arg, "_once", False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """What a pickle holds is checked as what the constructor takes."""
-        self.__dict__.update(state)
+        self.__dict__.update(state | {"_once": False})
         found, parts = checked(self._data, self._row, self._col, shape_of(self._shape))
         self._set(found, *parts)
 
@@ -575,16 +587,20 @@ class coo_matrix(spmatrix):
         return weft.broadcast_to(self._col, self._col.shape)
 
     def _with(self, data: ndarray) -> coo_matrix:
-        return coo_matrix._of(self.shape, self._row, self._col, data)
+        return self._as_known(coo_matrix._of(self.shape, self._row, self._col, data))
 
     def _of_part(self, shape: tuple[int, int], *triples: ndarray) -> coo_matrix:
         return coo_matrix._of(shape, *triples)
 
     def _merged(self) -> coo_matrix:
+        if self._once:
+            return self
         # Sorted and not counted, so that no room is needed for rows without elements.
         order = weft.lexsort((self._row, self._col))
         triples = (each[order] for each in self._triples())
-        return coo_matrix._of(self.shape, *on_hosts(loops.merged_triples, *triples, keeps_shape=False))
+        made = coo_matrix._of(self.shape, *on_hosts(loops.merged_triples, *triples, keeps_shape=False))
+        made._once = True
+        return made
 
     def _triples(self) -> Triples:
         return self._row, self._col, self.data
@@ -608,7 +624,7 @@ class coo_matrix(spmatrix):
     def transpose(self, axes: Any = None, copy: bool = False) -> coo_matrix:
         """The matrix with rows for columns."""
         _no_axes(axes)
-        return coo_matrix._of(self.shape[::-1], self._col, self._row, self.data)
+        return self._as_known(coo_matrix._of(self.shape[::-1], self._col, self._row, self.data))
 
 
 def _read(arg: Any, shape: Any, refused: type[Exception]) -> tuple[tuple[int, int], Triples]:
