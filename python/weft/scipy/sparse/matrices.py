@@ -596,11 +596,21 @@ class coo_matrix(spmatrix):
         if self._once:
             return self
         # Sorted and not counted, so that no room is needed for rows without elements.
-        order = weft.lexsort((self._row, self._col))
+        order = weft.lexsort((self._col, self._row))
         triples = (each[order] for each in self._triples())
         made = coo_matrix._of(self.shape, *on_hosts(loops.merged_triples, *triples, keeps_shape=False))
         made._once = True
         return made
+
+    def sum_duplicates(self) -> None:
+        """Adds up elements of one place, and puts them in order of their rows and then columns."""
+        self._set(self.shape, *self._merged()._triples())
+        self._once = True
+
+    def eliminate_zeros(self) -> None:
+        """Drops elements that are zero."""
+        kept = self.data != 0
+        self._set(self.shape, *(each[kept] for each in self._triples()))
 
     def _triples(self) -> Triples:
         return self._row, self._col, self.data
