@@ -31,12 +31,34 @@ Option = tuple[int | str, str] | tuple[int, str, int]
 def arguments(about: str | None, picture: str, argv: Sequence[str] | None, **options: Option) -> argparse.Namespace:
     """What the command line says: `--device`, `--out`, and each of `options`."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, vulkan, or another that `weft info` lists (cpu if nothing is said)")
+    parser.add_argument(
+        "--device", type=_device, default="cpu", help="cpu, cuda, vulkan, or another that `weft info` lists (cpu if nothing is said)"
+    )
     for name, (default, what, *least) in options.items():
         kind, metavar = (_from(*least or [1]), "N") if isinstance(default, int) else (str, name.upper())
         parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=f"{what} ({default} if nothing is said)")
-    parser.add_argument("--out", type=Path, default=Path(picture), metavar="PICTURE", help=f"where the picture goes ({picture})")
+    parser.add_argument("--out", type=_file, default=Path(picture), metavar="PICTURE", help=f"where the picture goes ({picture})")
     return parser.parse_args(argv)
+
+
+def _device(text: str) -> str:
+    """Reads the name of a device that there is."""
+    try:
+        weft.device(text)
+    except (ValueError, weft.errors.WeftError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _file(text: str) -> Path:
+    """Reads where a file can be written, in a folder that there is or that can be made."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text or '.'} is a folder, not a file for the picture")
+    for folder in path.parents:
+        if folder.exists() and not folder.is_dir():
+            raise argparse.ArgumentTypeError(f"{text}: {folder} is no folder")
+    return path
 
 
 def _from(least: int) -> Callable[[str], int]:

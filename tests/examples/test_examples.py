@@ -134,6 +134,26 @@ def test_what_is_too_small_is_said(arguments: tuple[str, ...], monkeypatch, caps
     assert f"argument {given[0]}: " in said and given[1] in said
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_devices_and_places_that_are_none_are_said(name: str, tmp_path: Path, monkeypatch, capsys) -> None:
+    """Before anything is computed, and as other wrong arguments are."""
+    if name == "dask_terrain":
+        pytest.importorskip("distributed")
+    file = tmp_path / "file"
+    file.write_text("")
+    for given, why in (
+        (("--device", "nothing"), "no device is called 'nothing' here; there is cpu"),
+        (("--device", "cpu:7"), "no device is called 'cpu:7' here"),
+        (("--device", ""), "no device is called ''"),
+        (("--out", str(tmp_path)), f"{tmp_path} is a folder"),
+        (("--out", ""), "is a folder"),
+        (("--out", str(file / "sub" / "picture.png")), f"{file} is no folder"),
+    ):
+        assert run(name, given, monkeypatch) == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert f"error: argument {given[0]}: " in said and why in said
+
+
 def test_the_same_points_on_every_device() -> None:
     """π by the same seed is the same number."""
     estimates = set()

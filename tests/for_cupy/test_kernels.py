@@ -150,6 +150,7 @@ def test_places_that_are_none() -> None:
             cp.ElementwiseKernel("raw T x", "T y", body)(x, size=1)
     for body, words in {
         "y = _ind.get()[0]": "reduce_dims=False",
+        "int k = 1; y = x.shape()[k]": "an integer that is written out",
         "y = x.shape()[i]": "an integer that is written out",
         "y = x.strides()[0]": "only raw arguments",
         "float at[2] = {0, 0}; y = x[at]": "take an element",
@@ -319,6 +320,11 @@ def test_reductions_of_integers_wrap_and_bools_combine() -> None:
     same(cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0")(cp.asarray(x)), np.asarray(307 % 256, "uint8"))
     total = cp.ReductionKernel("T x", "int64 y", "x", "a + b", "y = a", "0", "total", reduce_type="long long")
     same(total(cp.asarray(x)), np.asarray(307))
+    scaled = cp.ReductionKernel("T x, raw T r", "T y", "x * r[1]", "a + b", "y = a", "0", "scaled")
+    same(scaled(cp.asarray([1.0, 2.0]), cp.asarray([5.0, 10.0])), np.asarray(30.0))
+    for end in ("y = a * r[1]", "y = a * x"):
+        with pytest.raises(UnsupportedError, match="is not declared"):
+            cp.ReductionKernel("T x, raw T r", "T y", "x", "a + b", end, "0", "ended")(cp.ones(2), cp.ones(2))
     some = cp.ReductionKernel("T x", "bool y", "x > 150", "a || b", "y = a", "false", "some")
     same(some(cp.asarray(x)), np.asarray(True))
     nan = np.asarray([np.nan, 2.0, 3.0])

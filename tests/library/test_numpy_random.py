@@ -35,7 +35,9 @@ AS_NUMPY = """
     choice(np.arange(3.0),5,True,np.array([0.5,0.0,0.5])) choice(5,0) choice(4,3,False,np.array([0.1,0.2,0.3,0.4]))
     choice(np.arange(5.0),(2,2),False,p=np.array([0.9,0.04,0.03,0.02,0.01]))
     choice(np.arange(3)*2,2,p=np.array([0.5,0.0,0.5]),replace=False) choice(3,None,False,np.array([0.5,0.0,0.5]))
-    choice(30,30,False,np.arange(30)/435.0+1e-10) choice(3,0,False,np.array([1.0,0.0,0.0]))
+    choice(30,30,False,np.arange(30)/435.0+1e-10) choice(30,(2,0),False) choice(30,0,False) choice(np.arange(5.0),(0,3),False)
+    choice(0,0,False) choice(0,(0,2)) choice(-3,0) choice(np.arange(0),0,False) choice(30,(2,0)) choice(1,0,False)
+    choice(3,0,False,np.array([1.0,0.0,0.0]))
     choice(np.arange(6)[::2],2,False,np.array([0.25,0.25,0.5])) choice(np.arange(3)==1,3,False,np.array([0.25,0.25,0.5]))
 """
 
@@ -281,7 +283,8 @@ NUMPY_REFUSES = """
     binomial(-1,0.5) binomial(2,1.5) binomial(2,np.nan) geometric(0.0) geometric(1.5) hypergeometric(1,1,3) hypergeometric(4,3,0)
     hypergeometric(-1,1,0)
     logseries(1.0) zipf(1.0) zipf(np.nan) negative_binomial(0.0,0.5) negative_binomial(1.0,1.5) noncentral_chisquare(0.0,1.0)
-    noncentral_chisquare(1.0,-1.0) randint(0) randint(3,3) randint(5,-5) choice(0) choice(3,4,False) choice(2,p=np.array([0.5,0.4]))
+    noncentral_chisquare(1.0,-1.0) randint(0) randint(3,3) randint(5,-5) choice(0) choice(3,4,False) choice(-3,0,False) choice(0,1,False)
+    choice(2,p=np.array([0.5,0.4]))
     choice(2,p=np.array([1.5,-0.5])) choice(2,3,False,np.array([0.5,0.5]))
     choice(3,3,False,np.array([0.5,0.0,0.5])) choice(2,2,False,np.array([0.5,0.4])) choice(2,1,False,np.array([0.5,0.25,0.25]))
     choice(2,2,False,np.array([np.nan,1.0])) multinomial(-1,np.array([1.0])) multinomial(2,np.array([0.9,0.9,0.1]))
@@ -298,7 +301,34 @@ def test_what_numpy_refuses(call: str) -> None:
         njit(function)()
 
 
+# Calls whose numbers are those that RandomState gives, and for which Numba draws without an end.
+ENDLESS = """
+    gamma(np.inf) gamma(np.inf,2.0) gamma(1.7e308) gamma(2.0**1023,0.5) standard_gamma(np.inf) chisquare(np.inf) beta(1.0,np.inf)
+    beta(np.inf,1.0) f(np.inf,1.0) f(1.0,np.inf) standard_t(np.inf) noncentral_chisquare(np.inf,1.0)
+"""
+
+
+@pytest.mark.parametrize("call", calls(ENDLESS))
+def test_what_would_never_end(call: str) -> None:
+    function = texts.function_of(f"def f():\n    return np.random.{call}\n", {"np": np})
+    with np.errstate(all="ignore"):
+        assert np.array_equal(njit(function)(), function(), equal_nan=True)
+
+
+def test_powers_of_which_all_are_ones() -> None:
+    """RandomState and Numba draw without an end for them; NumPy's Generator gives 1."""
+
+    @njit
+    def drawn(a: float) -> Any:
+        return np.random.zipf(a, 5)
+
+    for a in (1024.5, 1025.0, 1e300, np.inf):
+        assert drawn(a).tolist() == [1] * 5 == np.random.default_rng(1).zipf(a, 5).tolist()
+
+
 REFUSED_BESIDES = """
+    noncentral_chisquare(1.0,np.inf) noncentral_chisquare(0.5,1e300) negative_binomial(1e300,0.5) negative_binomial(2.0,1e-300)
+    negative_binomial(np.inf,0.5)
     hypergeometric(2.5,4,3) hypergeometric(3,np.nan,2) hypergeometric(3,2,np.inf)
     gamma(0.0) gamma(np.nan) gamma(1.0,0.0) rayleigh(0.0) logseries(0.0)
 """

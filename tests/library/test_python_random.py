@@ -59,7 +59,9 @@ AS_PYTHON = """
     triangular(0.0, 1.0, 1.0) | triangular(0.0, 1.0, 0.0) | triangular(0.0, 1.0, 3.0) | triangular(0.0, 1.0, None)
     triangular(5.0, -5.0, 1.0) | triangular(4.0, 4.0) | expovariate(0.25) | expovariate(3) | expovariate(-1.5)
     gammavariate(0.2, 3.0) | gammavariate(1, 2) | gammavariate(1.001, 1.0) | gammavariate(40, 0.1)
-    betavariate(2, 5) | betavariate(0.5, 0.5)
+    betavariate(2, 5) | betavariate(0.5, 0.5) | betavariate(1e-300, 0.0) | betavariate(1e-300, -2.0) | betavariate(1e-300, 1.0)
+    betavariate(1e-300, float("nan")) | gammavariate(1e-300, 2.0) | gammavariate(8e307, 1.0) | gammavariate(2.5, float("inf"))
+    betavariate(8e307, 8e307)
     weibullvariate(1.0, 2.0) | weibullvariate(3, 1) | weibullvariate(2.0, -1.5) | vonmisesvariate(0.5, 4.0) | vonmisesvariate(3, 0)
     vonmisesvariate(-1.0, -2.0) | vonmisesvariate(7.0, 1000.0)
 """
@@ -298,6 +300,9 @@ def test_what_python_refuses(call: str) -> None:
 
 NUMBA_REFUSES = {"getrandbits(0)": OverflowError, "getrandbits(65)": OverflowError, "paretovariate(1e-6)": ZeroDivisionError}
 OURS = {
+    "betavariate(inf, inf)": ValueError,
+    "betavariate(inf, 0.0)": ValueError,
+    "betavariate(1.0, nan)": ValueError,
     "gammavariate(nan, 1.0)": ValueError,
     "randrange(np.uint64(2**63), np.uint64(2**63 + 9))": OverflowError,
 }
@@ -305,9 +310,27 @@ OURS = {
 
 @pytest.mark.parametrize(("call", "error"), (NUMBA_REFUSES | OURS).items())
 def test_what_is_refused_besides(call: str, error: type) -> None:
-    names = {"random": random, "np": np, "nan": np.nan}
+    names = {"random": random, "np": np, "nan": np.nan, "inf": np.inf}
     with pytest.raises(error):
         njit(texts.function_of(f"def f():\n    return random.{call}\n", names))()
+
+
+# Calls for which Python and Numba draw without an end.
+ENDLESS = {
+    "gammavariate(inf, 1.0)": np.inf,
+    "gammavariate(2.0**1023, 0.5)": 2.0**1022,
+    "gammavariate(1.7e308, 1.0)": 1.7e308,
+    "betavariate(1.0, inf)": 0.0,
+    "betavariate(inf, 1.0)": 1.0,
+    "betavariate(1e-300, inf)": 0.0,
+    "betavariate(1.7e308, 1.7e308)": 0.5,
+    "betavariate(2.0**1023, 2.0**1021)": 0.8,
+}
+
+
+@pytest.mark.parametrize("call", ENDLESS)
+def test_what_would_never_end(call: str) -> None:
+    assert njit(texts.function_of(f"def f():\n    return random.{call}\n", {"random": random, "inf": np.inf}))() == ENDLESS[call]
 
 
 NOT_COMPILED = """

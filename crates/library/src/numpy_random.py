@@ -422,8 +422,9 @@ def _cheng(source, alpha):
     a = np.sqrt(2.0 * alpha - 1.0)
     b = alpha - 1.3862943611198906
     c = alpha + a
-    x = 0.0
-    tried = False
+    # Of shapes so large that twice them is infinite none would ever be accepted: these are the numbers themselves, as in RandomState.
+    x = alpha
+    tried = not a < np.inf
     while not tried:
         u = _unit(source)
         if (1e-7 < u) & (u < 0.9999999):
@@ -474,6 +475,9 @@ def _beta(source, a, b):
     last = 0.0
     for turn in range(2):
         first = last
+        # The second parameter is looked at only when it is drawn for.
+        if not shape > 0.0:
+            raise ValueError("gammavariate: alpha and beta must be > 0.0")
         last = _gamma(source, shape, 1.0)
         shape = b
         if (turn == 0) & (last == 0.0):

@@ -12,6 +12,9 @@ from .numpy_random import _gamma, _source
 from .twister import _counts, _masked, _real, _unit, _whole
 
 
+_LARGEST_MEAN = 9.223372006484771e18
+
+
 def randint(low, high=None, size=None):
     """Whole numbers from `low` to below `high`, or from 0 to below `low`.
 
@@ -45,7 +48,7 @@ def poisson(lam=1.0, size=None):
     mean = _real(lam)
     if not mean >= 0.0:
         raise ValueError("lam < 0 or lam is NaN")
-    if mean > 9.223372006484771e18:
+    if mean > _LARGEST_MEAN:
         raise ValueError("lam value too large")
     return _counts(size, _poisson, _source(), mean)
 
@@ -64,6 +67,9 @@ def _poisson(source, lam):
 
 
 def _poisson_ptrs(source, lam):
+    # Of means that gamma distributed numbers are, or parts of parameters: no whole number of 64 bits would ever be accepted.
+    if lam > _LARGEST_MEAN:
+        raise ValueError("lam value too large")
     root = np.sqrt(lam)
     log_lam = libm("log", lam)
     b = 0.931 + 2.53 * root
@@ -386,8 +392,9 @@ def zipf(a, size=None):
 def _zipf(source, a):
     less = a - 1.0
     b = libm("pow", 2.0, less)
-    x = 0.0
-    tried = False
+    # From an exponent of 1025 on none would ever be accepted; others than 1 are too seldom to be seen.
+    x = 1.0
+    tried = not b < np.inf
     while not tried:
         u = 1.0 - _unit(source)
         v = _unit(source)

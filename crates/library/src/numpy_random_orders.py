@@ -77,9 +77,7 @@ def choice(a, size=None, replace=True, p=None):
         return _item(a, np.int64(_below(_source(), np.uint64(count))))
     chosen = _places(size, a)
     flat = chosen.reshape(-1)
-    if len(flat) == 0:
-        return chosen
-    if count <= 0:
+    if (count <= 0) & (len(flat) > 0):
         raise ValueError("a must be greater than 0 unless no samples are taken")
     if replace:
         for i in range(len(flat)):

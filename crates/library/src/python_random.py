@@ -221,6 +221,8 @@ def _not_zero(x):
 def gammavariate(alpha, beta):
     """A gamma distributed number of shape `alpha` and scale `beta`: Cheng's, below a shape of 1 Ahrens and Dieter's GS.
 
+    From a shape of 2**1023 on, for which Python never ends, it is `alpha * beta`: others are too seldom to be seen.
+
     >>> random.seed(8)
     >>> random.gammavariate(2.5, 2.0)
     13.134619423035907
@@ -229,13 +231,28 @@ def gammavariate(alpha, beta):
 
 
 def betavariate(alpha, beta):
-    """A beta distributed number, by two gamma distributed ones.
+    """A beta distributed number, by two gamma distributed ones: 0 where the first is, whatever `beta` may be.
+
+    From 2**1023 on, for which Python never ends, it is `alpha / (alpha + beta)`: 1 for an infinite `alpha`, 0 for an infinite `beta`.
+    ValueError if both are infinite.
 
     >>> random.seed(8)
     >>> random.betavariate(2.0, 3.0)
     0.46575426256030983
     """
-    return float(_beta(_source(), _positive(alpha, _NOT_POSITIVE), _positive(beta, _NOT_POSITIVE)))
+    a, b = _positive(alpha, _NOT_POSITIVE), _real(beta)
+    if (2.0 * a == np.inf) | (2.0 * b == np.inf):
+        return float(_huge_share(a, _positive(beta, _NOT_POSITIVE)))
+    return float(_beta(_source(), a, b))
+
+
+def _huge_share(a, b):
+    if a == np.inf:
+        if b == np.inf:
+            raise ValueError("betavariate: alpha and beta must not both be infinite")
+        return 1.0
+    # Halves, since the sum may be infinite.
+    return 0.5 * a / (0.5 * a + 0.5 * b)
 
 
 def paretovariate(alpha):

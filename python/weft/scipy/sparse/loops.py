@@ -142,6 +142,22 @@ def merged(indptr, columns, data):
 
 
 @njit
+def merged_triples(rows, columns, data):
+    """Triples of which those of one place are next to each other, these added up."""
+    found_rows, found_columns, values = rows.copy(), columns.copy(), data.copy()
+    count = 0
+    for at in range(rows.size):
+        if count > 0 and found_rows[count - 1] == rows[at] and found_columns[count - 1] == columns[at]:
+            values[count - 1] += data[at]
+        else:
+            found_rows[count] = rows[at]
+            found_columns[count] = columns[at]
+            values[count] = data[at]
+            count += 1
+    return found_rows[:count].copy(), found_columns[:count].copy(), values[:count].copy()
+
+
+@njit
 def without_zeros(indptr, columns, data):
     """Rows without elements that are zero."""
     starts = np.zeros(indptr.size, np.int64)

@@ -67,7 +67,8 @@ def _stacked(blocks: Sequence[Any], axis: int, format: str | None, dtype: Any) -
     if len({each.shape[other] for each in parts}) > 1:
         shapes = ", ".join(str(each.shape) for each in parts)
         raise ValueError(f"matrices of the shapes {shapes} do not fit {'beside' if axis else 'below'} each other")
-    kind = np.result_type(*(each.dtype for each in parts)) if dtype is None else np.dtype(dtype)
+    natural = np.result_type(*(each.dtype for each in parts))
+    kind = natural if dtype is None else np.dtype(dtype)
     triples = [each.tocoo() for each in parts]
     # In Python's integers: of several that are nearly 2**63 wide the last would begin before the first.
     starts = list(itertools.accumulate((each.shape[axis] for each in parts), initial=0))
@@ -78,6 +79,9 @@ def _stacked(blocks: Sequence[Any], axis: int, format: str | None, dtype: Any) -
     for place, start in zip(places, starts):
         place[axis] = place[axis].astype(np.int64) + start
     row, column = (weft.concatenate([place[at].astype(np.int64) for place in places]) for at in (0, 1))
-    data = weft.concatenate([each.data.astype(kind, copy=False) for each in triples])
-    default = parts[0].format if len({each.format for each in parts}) == 1 else "coo"
-    return coo_matrix._of(found, row, column, data).asformat(format or default)
+    alike = {each.format for each in parts} == {parts[0].format} and format in (None, parts[0].format)
+    data = weft.concatenate([each.data.astype(natural if alike else kind, copy=False) for each in triples])
+    if alike:
+        # Elements of one place stay several.
+        return parts[0]._of_part(found, row, column, data).astype(kind, copy=False)
+    return coo_matrix._of(found, row, column, data).asformat(format)

@@ -26,6 +26,8 @@ class spmatrix:
     _weft_array_ = True
     __array_ufunc__ = None
     __array_priority__ = 2000.0
+    # Whether it is known that no place has several elements; indices do not change but by a method's new ones.
+    _once = False
 
     def __init__(self, shape: tuple[int, int], data: ndarray) -> None:
         if data.dtype.name in ("float16", "bfloat16"):
@@ -74,6 +76,15 @@ class spmatrix:
         """The matrix with other elements at the same places."""
         raise NotImplementedError
 
+    def _as_known(self, made: Any) -> Any:
+        """A matrix whose elements are at the same places, or at those turned, of which as much is known."""
+        made._once = self._once
+        return made
+
+    def _merged(self) -> spmatrix:
+        """The matrix with one element for each place, as what is not linear has to take them."""
+        raise NotImplementedError
+
     # What follows.
 
     @property
@@ -112,10 +123,14 @@ class spmatrix:
         """An array with all elements."""
         if order not in (None, "C") or out is not None:
             raise UnsupportedError("toarray: `order` and `out` are not taken")
+        return self._spread(self.dtype)
+
+    def _spread(self, kind: np.dtype) -> ndarray:
+        """An array with all elements, those of one place added up in a dtype."""
         row, column, data = self._triples()
-        made = weft.zeros(self.shape, self.dtype, device=self.device)
+        made = weft.zeros(self.shape, kind, device=self.device)
         if data.size:
-            weft.add.at(made, (row, column), data)
+            weft.add.at(made, (row, column), data.astype(kind, copy=False))
         return made
 
     todense = toarray
@@ -138,12 +153,16 @@ class spmatrix:
         return self._with(weft.copy(self.data))
 
     def astype(self, dtype: Any, copy: bool = True) -> spmatrix:
-        """The elements as another dtype."""
-        return self._with(self.data.astype(dtype, copy=copy))
+        """The elements as another dtype, in which those of one place are added up, as SciPy does."""
+        if np.dtype(dtype) == self.dtype:
+            return self.copy() if copy else self
+        return self._with(self.data.astype(dtype))._merged()
 
     def conj(self, copy: bool = True) -> spmatrix:
         """The elements' conjugates."""
-        return self._with(weft.conj(self.data))
+        if self.dtype.kind == "c":
+            return self._with(weft.conj(self.data))
+        return self.copy() if copy else self
 
     conjugate = conj
 
@@ -167,15 +186,18 @@ class spmatrix:
         """The sum of all elements, or of those of each column (0) or row (1), as a matrix of one row or column."""
         if out is not None:
             raise UnsupportedError("sum of a sparse matrix: `out` is not taken")
-        kind = weft.sum(self.data[:0]).dtype if dtype is None else np.dtype(dtype)
+        # What elements of one place add up to is of their dtype for the sum of all, and of that of sums for others: so it is in SciPy.
+        kind = weft.sum(self.data[:0]).dtype
         if axis is None:
-            return weft.sum(self.data, dtype=kind)
+            alike = self.dtype == kind == np.dtype(dtype or kind)
+            return weft.sum(self.data if alike else self._merged().data, dtype=dtype)
         along = operator.index(axis)
         if not -2 <= along < 2:
             raise ValueError("axis out of range")
         row, column, data = self._triples()
         made = weft.zeros(self.shape[1 - along % 2], kind, device=self.device)
         weft.add.at(made, column if along % 2 == 0 else row, data.astype(kind, copy=False))
+        made = made.astype(kind if dtype is None else dtype, copy=False)
         return made[None] if along % 2 == 0 else made[:, None]
 
     def multiply(self, other: Any) -> spmatrix:
@@ -184,7 +206,7 @@ class spmatrix:
             return self._with(self.data * other)
         if isinstance(other, spmatrix):
             raise UnsupportedError("multiply: products element by element with another sparse matrix are not taken: use toarray()")
-        row, column, data = self._triples()
+        row, column, data = (self.tocsr() if self.format == "coo" else self)._triples()
         spread = weft.broadcast_to(weft.asarray(other), self.shape)
         return coo_matrix._of(self.shape, row, column, data * spread[row, column])
 
@@ -200,13 +222,13 @@ class spmatrix:
         """The product with a matrix or a vector."""
         if _is_number(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
-        return self._by_rows()._times(other)
+        return (self.tocsr() if isinstance(other, spmatrix) else self._by_rows())._times(other)
 
     def __rmatmul__(self, other: Any) -> Any:
         """The product of a matrix or a vector and this."""
         if _is_number(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
-        return weft.transpose(self.transpose().tocsr()._times(weft.transpose(weft.asarray(other))))
+        return weft.transpose(self.transpose()._by_rows()._times(weft.transpose(weft.asarray(other))))
 
     def __mul__(self, other: Any) -> Any:
         """The product with a matrix or a vector, or with a number each element's."""
@@ -217,31 +239,36 @@ class spmatrix:
         return self._with(self.data * other) if _is_number(other) else other @ self
 
     def __truediv__(self, other: Any) -> spmatrix:
-        """The quotients by a number."""
+        """The quotients by a number: float64 of all that float64 holds, as in SciPy."""
         if not _is_number(other):
             raise UnsupportedError("a sparse matrix is divided by numbers only")
-        return self._with(self.data / other)
+        read = self.astype(float, copy=False) if np.can_cast(self.dtype, float) else self
+        return read._with(read.data / other)
 
     def __neg__(self) -> spmatrix:
         """The negatives."""
         return self._with(-self.data)
 
     def __abs__(self) -> spmatrix:
-        """The magnitudes."""
-        return self._with(weft.abs(self.data))
+        """The magnitudes of what the elements of each place add up to."""
+        merged = self._merged()
+        return merged._with(weft.abs(merged.data))
 
     def __add__(self, other: Any) -> Any:
         """The sum with a sparse matrix, or with an array, which is one then."""
         if _is_number(other) and other == 0:
             return self.copy()
         if isinstance(other, ndarray):
-            return self.toarray() + other
+            return self._spread(np.result_type(self.dtype, other.dtype)) + other
         if not isinstance(other, spmatrix):
             return NotImplemented
         if other.shape != self.shape:
             raise ValueError("inconsistent shapes")
-        parts = [weft.concatenate(pair) for pair in zip(self._triples(), other._triples())]
-        found = coo_matrix._of(self.shape, *parts).tocsr()
+        # Triples are added up in their own dtype first, as in SciPy.
+        both = [(each.tocsr() if each.format == "coo" else each)._triples() for each in (self, other)]
+        parts = [weft.concatenate(pair) for pair in zip(*both)]
+        triples = coo_matrix._of(self.shape, *parts)
+        found = triples.tocsc() if self.format == "csc" else triples.tocsr()
         found.eliminate_zeros()
         return found
 
@@ -251,11 +278,15 @@ class spmatrix:
         """The difference from a sparse matrix, or from an array."""
         if isinstance(other, ndarray):
             return self.toarray() - other
-        return self + (-other) if isinstance(other, spmatrix) or (_is_number(other) and other == 0) else NotImplemented
+        if isinstance(other, spmatrix):
+            # Of the result's dtype first: the negatives of unsigned numbers are others in a larger one.
+            taken = other.tocsr() if other.format == "coo" else other
+            return self + (-taken.astype(np.result_type(self.dtype, other.dtype), copy=False))
+        return self.copy() if _is_number(other) and other == 0 else NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
         """The difference from this."""
-        return (-self) + other
+        return other - self.toarray() if isinstance(other, ndarray) else (-self) + other
 
     def __len__(self) -> int:
         """Refused, as SciPy refuses it."""
@@ -288,7 +319,11 @@ class spmatrix:
             shape.append(count)
         if not any(isinstance(each, slice) for each in keys):
             return weft.sum(data, dtype=self.dtype)
-        return coo_matrix._of((shape[0], shape[1]), row, column, data).asformat(self.format)
+        return self._of_part((shape[0], shape[1]), row, column, data)
+
+    def _of_part(self, shape: tuple[int, int], *triples: ndarray) -> spmatrix:
+        """A matrix of this format of a part's triples, of which none are added up."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         """Format, shape and dtype."""
@@ -304,16 +339,29 @@ class _Rows(spmatrix):
         if isinstance(arg, tuple) and len(arg) == 3:
             found = checked_rows(*arg, shape, self._flipped)
         else:
-            of, parts = _read(arg, shape, ValueError)
-            made = coo_matrix._of(of, *parts)
-            csr = (made.transpose() if self._flipped else made).tocsr()
-            found = made.shape, csr.data, csr._indices, csr._indptr
+            found = self._lines_of(arg, shape, dtype)
         shape, data, indices, indptr = found
         self._set(shape, as_asked(data, dtype, copy), indices, indptr)
 
+    def _lines_of(self, arg: Any, shape: Any, dtype: Any) -> tuple[Any, ...]:
+        """What a matrix has that is made of an array, of triples, or of a matrix: of rows and columns each element stays one."""
+        if getattr(arg, "format", None) in ("csr", "csc") and not isinstance(arg, spmatrix):
+            arg = (csr_matrix if arg.format == "csr" else csc_matrix)((arg.data, arg.indices, arg.indptr), arg.shape)
+        if isinstance(arg, _Rows):
+            made = arg.asformat(self.format)
+            _check_same(shape, made.shape)
+        else:
+            of, (row, column, data) = _read(arg, shape, ValueError)
+            if isinstance(arg, tuple) and dtype is not None:
+                # Before they are added up, as in SciPy.
+                data = data.astype(dtype, copy=False)
+            made = coo_matrix._of(of, row, column, data).asformat(self.format)
+        self._once = made._once
+        return made.shape, made.data, made._indices, made._indptr
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """What a pickle holds is checked as what a constructor takes."""
-        self.__dict__.update(state)
+        self.__dict__.update(state | {"_once": False})
         self._set(*checked_rows(self._data, self._indices, self._indptr, self._shape, self._flipped))
 
     _flipped = False
@@ -333,20 +381,32 @@ class _Rows(spmatrix):
         """Where each row (column) begins, and how many elements there are at the end; read-only."""
         return weft.broadcast_to(self._indptr, self._indptr.shape)
 
+    def _of_part(self, shape: tuple[int, int], *triples: ndarray) -> spmatrix:
+        made = coo_matrix._of(shape, *triples)
+        return made.transpose()._by_rows().transpose() if self._flipped else made._by_rows()
+
     def _with(self, data: ndarray) -> Any:
         made = type(self).__new__(type(self))
         made._set(self.shape, data, self._indices, self._indptr)
-        return made
+        return self._as_known(made)
 
     def _put(self, found: Any) -> None:
         """Takes other rows of the same shape: where they begin, columns, elements."""
         indptr, indices, data = found
         self._set(self.shape, data, indices, indptr)
 
+    def _merged(self) -> Any:
+        if self._once:
+            return self
+        made = self._with(self.data)
+        made.sum_duplicates()
+        return made
+
     def sum_duplicates(self) -> None:
         """Puts each row in order, and adds up elements of one place."""
         self.sort_indices()
         self._put(on_hosts(loops.merged, self._indptr, self._indices, self.data, keeps_shape=False))
+        self._once = True
 
     def sort_indices(self) -> None:
         """Puts the elements of each row in order of their columns."""
@@ -389,7 +449,7 @@ class csr_matrix(_Rows):
 
     def tocoo(self, copy: bool = False) -> coo_matrix:
         """The matrix as triples."""
-        return coo_matrix._of(self.shape, *self._lines())
+        return self._as_known(coo_matrix._of(self.shape, *self._lines()))
 
     def transpose(self, axes: Any = None, copy: bool = False) -> csc_matrix:
         """The matrix with rows for columns, by columns then: nothing is moved."""
@@ -427,6 +487,7 @@ class csr_matrix(_Rows):
         found, values = on_hosts(loops.product, *mine, self.data, *theirs, other.data, starts, width, like, keeps_shape=False)
         made = csr_matrix.__new__(csr_matrix)
         made._set((self.shape[0], width), values, found, starts)
+        made.eliminate_zeros()
         return made
 
 
@@ -446,7 +507,15 @@ class csc_matrix(_Rows):
         """The matrix whose columns are the rows of another."""
         made = cls.__new__(cls)
         made._set(shape, turned.data, turned._indices, turned._indptr)
-        return made
+        return turned._as_known(made)
+
+    def __matmul__(self, other: Any) -> Any:
+        """The product with a matrix or a vector; that with a sparse matrix is by columns."""
+        if not isinstance(other, spmatrix):
+            return super().__matmul__(other)
+        if self.shape[1] != other.shape[0]:
+            raise ValueError(f"dimension mismatch: {self.shape} and {other.shape}")
+        return other.tocsc().transpose()._times_sparse(self.transpose()).transpose()
 
     def tocsc(self, copy: bool = False) -> csc_matrix:
         """Itself."""
@@ -455,7 +524,7 @@ class csc_matrix(_Rows):
     def tocoo(self, copy: bool = False) -> coo_matrix:
         """The matrix as triples."""
         column, row, data = self._lines()
-        return coo_matrix._of(self.shape, row, column, data)
+        return self._as_known(coo_matrix._of(self.shape, row, column, data))
 
     def tocsr(self, copy: bool = False) -> csr_matrix:
         """The matrix by rows."""
@@ -463,14 +532,14 @@ class csc_matrix(_Rows):
         made = csr_matrix.__new__(csr_matrix)
         indptr, indices, values = on_hosts(loops.by_rows, row, column, data, self.shape[0])
         made._set(self.shape, values, indices, indptr)
-        return made
+        return self._as_known(made)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> csr_matrix:
         """The matrix with rows for columns, by rows then: nothing is moved."""
         _no_axes(axes)
         made = csr_matrix.__new__(csr_matrix)
         made._set(self.shape[::-1], self.data, self._indices, self._indptr)
-        return made
+        return self._as_known(made)
 
 
 class coo_matrix(spmatrix):
@@ -488,10 +557,11 @@ class coo_matrix(spmatrix):
         found, parts = _read(arg, shape, TypeError)
         row, column, data = parts
         self._set(found, row, column, as_asked(data, dtype, copy))
+        self._once = getattr(arg, "_once", False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """What a pickle holds is checked as what the constructor takes."""
-        self.__dict__.update(state)
+        self.__dict__.update(state | {"_once": False})
         found, parts = checked(self._data, self._row, self._col, shape_of(self._shape))
         self._set(found, *parts)
 
@@ -517,7 +587,30 @@ class coo_matrix(spmatrix):
         return weft.broadcast_to(self._col, self._col.shape)
 
     def _with(self, data: ndarray) -> coo_matrix:
-        return coo_matrix._of(self.shape, self._row, self._col, data)
+        return self._as_known(coo_matrix._of(self.shape, self._row, self._col, data))
+
+    def _of_part(self, shape: tuple[int, int], *triples: ndarray) -> coo_matrix:
+        return coo_matrix._of(shape, *triples)
+
+    def _merged(self) -> coo_matrix:
+        if self._once:
+            return self
+        # Sorted and not counted, so that no room is needed for rows without elements.
+        order = weft.lexsort((self._col, self._row))
+        triples = (each[order] for each in self._triples())
+        made = coo_matrix._of(self.shape, *on_hosts(loops.merged_triples, *triples, keeps_shape=False))
+        made._once = True
+        return made
+
+    def sum_duplicates(self) -> None:
+        """Adds up elements of one place, and puts them in order of their rows and then columns."""
+        self._set(self.shape, *self._merged()._triples())
+        self._once = True
+
+    def eliminate_zeros(self) -> None:
+        """Drops elements that are zero."""
+        kept = self.data != 0
+        self._set(self.shape, *(each[kept] for each in self._triples()))
 
     def _triples(self) -> Triples:
         return self._row, self._col, self.data
@@ -541,7 +634,7 @@ class coo_matrix(spmatrix):
     def transpose(self, axes: Any = None, copy: bool = False) -> coo_matrix:
         """The matrix with rows for columns."""
         _no_axes(axes)
-        return coo_matrix._of(self.shape[::-1], self._col, self._row, self.data)
+        return self._as_known(coo_matrix._of(self.shape[::-1], self._col, self._row, self.data))
 
 
 def _read(arg: Any, shape: Any, refused: type[Exception]) -> tuple[tuple[int, int], Triples]:
@@ -567,9 +660,13 @@ def _read(arg: Any, shape: Any, refused: type[Exception]) -> tuple[tuple[int, in
             raise refused(f"expected dimension <= 2 array or matrix, not one of {full.ndim}")
         row, column = weft.nonzero(full)
         found, parts = full.shape, (row, column, full[row, column])
-    if shape is not None and shape != found:
-        raise ValueError(f"inconsistent shapes: {shape} != {found}")
+    _check_same(shape, found)
     return found, parts
+
+
+def _check_same(asked: Any, found: tuple[int, int]) -> None:
+    if asked is not None and shape_of(asked) != found:
+        raise ValueError(f"inconsistent shapes: {asked} != {found}")
 
 
 @functools.cache
