@@ -88,7 +88,11 @@ fn in_memory(program: &Program, fold: &Fold) -> Option<Source> {
     let load = match (program.steps.as_slice(), program.result?) {
         ([], Slot::Load(at)) => at,
         ([step], Slot::Step(0)) => match (step.operation.what, step.args.as_slice(), fold.what) {
-            (What::Cast, [Slot::Load(at)], FoldKind::Ufunc(..)) if is_loaded(step.operation.operands[0], step.operation.result) => *at,
+            (What::Cast, [Slot::Load(at)], FoldKind::Ufunc(name, _))
+                if is_loaded(name, step.operation.operands[0], step.operation.result) =>
+            {
+                *at
+            }
             _ => return None,
         },
         _ => return None,
@@ -122,7 +126,11 @@ fn uncast(program: &Program, fold: &Fold) -> Option<Program> {
 }
 
 /// Do folds convert elements so while they load them?
-fn is_loaded(from: Scalar, to: Scalar) -> bool {
+fn is_loaded(name: &str, from: Scalar, to: Scalar) -> bool {
+    if to.is_complex() && !matches!(name, "add" | "multiply") {
+        // Extremes of complex numbers are searched for, and copied as they lie.
+        return false;
+    }
     let types = Types {
         elem: from,
         compute: to,

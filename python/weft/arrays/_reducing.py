@@ -290,9 +290,6 @@ def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     if (start is None or function.identity is None) and any(x.shape[axis] == 0 for axis in axes):
         return _of_nothing(function, x, axes, dtype, start)
     x = x if name.startswith("logical") else _typed(x, dtype)
-    if name in ("fmax", "fmin") and dtype == np.complex128:
-        # Folds read what is only converted from where it lies, and this one copies an element's bits: those of complex64 would be wrong.
-        x = _ufunc("positive", (x,))
     result = complex_extreme(name, x, axes) if _is_of_complex(name, dtype) else _fold(name, x, axes, dtype)
     return _from_negative_zero(x, axes, result, start) if negative else _with_start(function, result, start, dtype)
 
