@@ -163,13 +163,27 @@ def fresh(say: Callable[[str], None], samples: int) -> dict[str, Any]:
     return found
 
 
+def with_what_was_recorded(lines: list[Any], seen: dict[str, Any], path: Path) -> tuple[list[Any], dict[str, Any]]:
+    """What was measured now, and of all else what was recorded on such a machine before."""
+    from table import Line, machine
+
+    before = json.loads(path.read_text())
+    if before["machine"] != machine():
+        sys.exit(f"recorded was on another machine ({before['machine']}): measure all groups on this one")
+    now = {(line.name, line.cores) for line in lines}
+    kept = [Line(**line) for line in before["lines"] if (line["name"], line["cores"]) not in now]
+    order = {name: at for at, name in enumerate(GROUPS)}
+    return sorted(kept + lines, key=lambda line: order[line.group]), seen or before["fresh"]
+
+
 def options() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="groups, or names of tasks; all if none is given")
     parser.add_argument("--list", action="store_true", help="list the tasks and stop")
     parser.add_argument("--quick", action="store_true", help="a quarter of the repeats")
-    parser.add_argument("--record", action="store_true", help="keep the results in benchmarks/results and docs/arrays.md")
+    kept = "keep the results in benchmarks/results and docs/arrays.md; of groups that are not named what is there stays"
+    parser.add_argument("--record", action="store_true", help=kept)
     parser.add_argument("--cores", choices=["one", "all", "both"], default="both", help="one core, all cores, or each in turn")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -199,7 +213,10 @@ def main() -> None:
         import weft
 
         versions["weft"] = weft.__version__
-    text = write(lines, seen, versions, HERE.parent / ("results" if chosen.record else "build/results"))
+    folder = HERE.parent / ("results" if chosen.record else "build/results")
+    if chosen.record and chosen.names:
+        lines, seen = with_what_was_recorded(lines, seen, folder / "arrays.json")
+    text = write(lines, seen, versions, folder)
     print("\n" + text)
     if chosen.record:
         record(text, HERE.parents[1] / "docs/arrays.md")
