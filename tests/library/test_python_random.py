@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import texts
+from support.forks import from_a_child
 
 import weft
 from weft import cuda, njit, prange
@@ -215,15 +216,7 @@ def test_each_thread_has_its_own() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 def test_a_forked_child_has_others() -> None:
     seeded(7)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writing, np.array(three()).tobytes())
-        os._exit(0)
-    os.waitpid(child, 0)
-    theirs = np.frombuffer(os.read(reading, 24))
-    os.close(reading)
-    os.close(writing)
+    theirs = from_a_child(three)
     assert len(theirs) == 3 and not set(theirs) & set(three())
 
 

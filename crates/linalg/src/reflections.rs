@@ -8,7 +8,7 @@ use faer::{MatMut, MatRef};
 
 use crate::bidiagonalise::reflect;
 use crate::failure::Failure;
-use crate::scratch::{Scratch, zeros};
+use crate::scratch::{Scratch, root_of_power, zeros};
 use crate::small::columns::{Columns, ColumnsMut, Kernels};
 
 /// Rows times the longer side of matrices that lie, with the orthogonal one, in the nearest caches.
@@ -127,8 +127,8 @@ impl Reflections {
     }
 }
 
-/// Divides columns of numbers whose squares leave the range by powers of two, and gives the square roots of these; others are as they are. None
-/// if all are. Of columns that have no largest element the caller knows.
+/// Divides columns of numbers whose squares leave the range by powers of two, and gives the square roots of these, 1 for other columns, or
+/// nothing if all are as they were. Of columns that have no largest element the caller knows.
 fn scales_of_columns(turned: &mut Scratch<f64>) -> Result<Vec<f64>, Failure> {
     let (n, m) = turned.as_ref().shape();
     if turned.largest() < LARGE {
@@ -138,7 +138,7 @@ fn scales_of_columns(turned: &mut Scratch<f64>) -> Result<Vec<f64>, Failure> {
     for (at, scale) in scales.iter_mut().enumerate() {
         let largest = (0..m).fold(0.0, |most: f64, row| most.max(turned[(at, row)].abs()));
         *scale = if (LARGE..f64::INFINITY).contains(&largest) {
-            (largest.log2() / 2.0).floor().exp2()
+            root_of_power(largest)
         } else {
             1.0
         };

@@ -171,14 +171,19 @@ impl<T: Element<Re = f64>> Scratch<T> {
         if largest == 0.0 || SAFE.contains(&largest) {
             return Ok(1.0);
         }
-        // A power of two itself would have no inverse at the ends of the range: two steps, each of which has one.
-        let half = (largest.log2() / 2.0).floor().exp2();
+        let half = root_of_power(largest);
         let down = T::of_real(1.0 / half);
         for x in &mut self.memory {
             *x = x.times(down).times(down);
         }
         Ok(half * half)
     }
+}
+
+/// The root of a power of two about as large as a number. The power itself would have no inverse at the ends of the range: scaling takes two
+/// steps, each of which has one.
+pub fn root_of_power(x: f64) -> f64 {
+    (x.log2() / 2.0).floor().exp2()
 }
 
 /// What was seen of elements, lane by lane.

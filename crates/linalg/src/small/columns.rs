@@ -116,51 +116,45 @@ kernels!(narrow, Narrow, "avx2,fma");
 #[cfg(target_arch = "aarch64")]
 kernels!(neon, Neon, "neon");
 
+/// Calls a kernel for so many columns, `GROUP` at a time and what is left one by one, with arguments that depend on the first of them.
+macro_rules! by_groups {
+    ($count:expr, $kernel:ident::<$v:ident>, |$at:ident| ($($argument:expr),+)) => {
+        let mut $at = 0;
+        while $at + GROUP <= $count {
+            $kernel::<$v, GROUP>($($argument),+);
+            $at += GROUP;
+        }
+        while $at < $count {
+            $kernel::<$v, 1>($($argument),+);
+            $at += 1;
+        }
+    };
+}
+
 #[inline(always)]
 unsafe fn all_dots<V: Vector<T = f64>>(x: *const f64, rows: usize, columns: Columns, out: *mut f64) {
-    let mut at = 0;
+    let Columns { data, step, count } = columns;
     // SAFETY: the caller's promise, here and below.
     unsafe {
-        while at + GROUP <= columns.count {
-            group_dots::<V, GROUP>(x, rows, columns.data.add(at * columns.step), columns.step, out.add(at));
-            at += GROUP;
-        }
-        while at < columns.count {
-            group_dots::<V, 1>(x, rows, columns.data.add(at * columns.step), columns.step, out.add(at));
-            at += 1;
-        }
+        by_groups!(count, group_dots::<V>, |at| (x, rows, data.add(at * step), step, out.add(at)));
     }
 }
 
 #[inline(always)]
 unsafe fn all_added<V: Vector<T = f64>>(out: *mut f64, rows: usize, columns: Columns, factors: *const f64) {
-    let mut at = 0;
+    let Columns { data, step, count } = columns;
     // SAFETY: the caller's promise, here and below.
     unsafe {
-        while at + GROUP <= columns.count {
-            group_add::<V, GROUP>(out, rows, columns.data.add(at * columns.step), columns.step, factors.add(at));
-            at += GROUP;
-        }
-        while at < columns.count {
-            group_add::<V, 1>(out, rows, columns.data.add(at * columns.step), columns.step, factors.add(at));
-            at += 1;
-        }
+        by_groups!(count, group_add::<V>, |at| (out, rows, data.add(at * step), step, factors.add(at)));
     }
 }
 
 #[inline(always)]
 unsafe fn added_to_all<V: Vector<T = f64>>(x: *const f64, rows: usize, columns: ColumnsMut, factors: *const f64) {
-    let mut at = 0;
+    let ColumnsMut { data, step, count } = columns;
     // SAFETY: the caller's promise, here and below.
     unsafe {
-        while at + GROUP <= columns.count {
-            add_to_group::<V, GROUP>(x, rows, columns.data.add(at * columns.step), columns.step, factors.add(at));
-            at += GROUP;
-        }
-        while at < columns.count {
-            add_to_group::<V, 1>(x, rows, columns.data.add(at * columns.step), columns.step, factors.add(at));
-            at += 1;
-        }
+        by_groups!(count, add_to_group::<V>, |at| (x, rows, data.add(at * step), step, factors.add(at)));
     }
 }
 
