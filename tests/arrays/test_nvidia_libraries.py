@@ -46,13 +46,6 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def chosen(monkeypatch: pytest.MonkeyPatch, choice: str) -> Iterator[None]:
-    monkeypatch.setenv("WEFT_NVIDIA_LIBRARIES", choice)
-    finding._found.cache_clear()
-    yield
-    finding._found.cache_clear()
-
-
 @pytest.fixture
 def failures() -> Iterator[Any]:
     """Makes calls of the stand-ins fail, as `WEFT_DOUBLE_FAIL` does."""

@@ -41,6 +41,9 @@ def busy():
     with weft.device("cuda"):
         stream, end = cuda.stream(), threading.Event()
         array = cuda.to_device(np.zeros(100))
+        # Before the device is busy: the first launch loads code, and CUDA may let that wait for all there is to do.
+        grow[1, 128](cuda.to_device(np.zeros(1)))
+        cuda.synchronize()
         stream.call_when_done(lambda: end.wait(20))
         grow[1, 128, stream](array)
         try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -181,3 +184,24 @@ def test_atomics_of_programs_for_numba_cut_float_indices_off(device):
     assert counts.tolist() == [[0, 3], [0, 2], [0, 2]]
     with pytest.raises(weft.TypingError, match="an integer is needed here"):
         cuda.jit(count)[1, 7](counts)
+
+
+TAKEN = """
+import sys
+
+class Redirector:
+    def find_spec(self, name, path, target=None):
+        if "numba.cuda" in name:
+            raise RecursionError(name)
+
+sys.meta_path.insert(0, Redirector())
+import weft.numba
+import weft.numba.cuda.random
+from weft.numba import cuda
+assert cuda is sys.modules["weft.numba.cuda"] and cuda.random.create_xoroshiro128p_states
+"""
+
+
+def test_a_finder_of_numba_cudas_does_not_find_ours():
+    """numba-cuda's looks after all names with "numba.cuda" in them, and calls itself without end."""
+    subprocess.run([sys.executable, "-c", TAKEN], check=True)

@@ -7,6 +7,7 @@ and results are Python's numbers. For NumPy 2's, where ``0.5 * float32`` is floa
 from weft import _decorators, errors, types
 from weft import prange as prange
 from weft._weft import __version__, get_num_threads, set_num_threads
+from weft.numba import _finder as _finder
 from weft.numba import cuda
 from weft.types import (
     b1,
