@@ -23,7 +23,10 @@ from .test_fft import MANY, NORMS, OF_REALS, ONE, exact, near, numbers
 
 DEVICES = [each for each in {each.kind: each.name for each in reversed(weft.devices())}.values() if not each.startswith("cpu")]
 SMALL = [each.name for each in weft.devices() if not each.float64 and each.kind != "cpu"][:1]
-pytestmark = pytest.mark.skipif(not DEVICES, reason="there is no device but the CPU")
+pytestmark = [
+    pytest.mark.skipif(not DEVICES, reason="there is no device but the CPU"),
+    pytest.mark.usefixtures("own_kernels"),
+]
 LENGTHS = (*range(1, 41), 64, 100, 127, 128, 210, 243, 256, 343, 625, 1000, 1009, 1024)
 # Those that take several passes, on lines of single and of double precision.
 LONG = (512, 1024, 1025, 2048, 2187, 4099, 12000, 16807, 1 << 15)

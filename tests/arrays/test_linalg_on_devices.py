@@ -21,6 +21,7 @@ DTYPES = [*(np.dtype(letter) for letter in "?bBhHiIlLefdFD"), BFLOAT16]
 FLOATS = [np.dtype(letter) for letter in "fdFD"]
 # Kernels of these are compiled on every device, and of all dtypes on CUDA's double, whose code is made quickly.
 FEW = [np.dtype(letter) for letter in "?f"]
+pytestmark = pytest.mark.usefixtures("own_kernels")
 SMALL = [one.name for one in weft.devices() if not one.float64 and not one.int64][:1]
 PRESENT = {one.kind: one.name for one in reversed(weft.devices()) if one.kind != "cpu" and one.float64}
 PLACES = [

@@ -107,7 +107,7 @@ def taken(device: Any) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ("cuda", "vulkan") if kind in PRESENT])
-def test_a_block_has_16_kib(kind, monkeypatch):
+def test_a_block_has_16_kib(kind, monkeypatch, own_kernels):
     device = PRESENT[kind]
     monkeypatch.setattr(radix, "shared_bytes", lambda name: launching.SHARED_BYTES)
     for use, dtype in USES:
