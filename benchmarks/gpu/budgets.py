@@ -47,8 +47,14 @@ def percent(share: float) -> str:
 OF_ARRAYS = tuple(f"array_{name}" for name in (
     "product", "products", "cholesky", "solve", "inverse", "triangle", "eigenvalues", "singular_values", "fft", "fft2", "rfft", "irfft"
 ))  # fmt: skip
+# What Weft's own kernels do, and CuPy's.
+OF_ELEMENTS = tuple(f"elements_{name}" for name in (
+    "chain", "total", "sum_of_columns", "sum_of_rows", "greatest", "running_sum", "sort", "order", "unique", "counts", "mask", "gather",
+    "searches"
+))  # fmt: skip
 BUDGETS = (
     Budget(OF_ARRAYS, "CuPy's time over Weft's", over("cupy"), 0.95, True, times),
+    Budget(OF_ELEMENTS, "CuPy's time over Weft's", over("cupy"), 1.0, True, times),
     Budget(("mandelbrot",), "numba-cuda's time over Weft's", over("numba-cuda"), 1.3, True, times),
     Budget(("haversine", "matmul", "histogram", "nbody", "total", "shuffled_total"),
            "numba-cuda's time over Weft's", over("numba-cuda"), 1.0, True, times),

@@ -15,7 +15,27 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy import abs, array, asarray, bincount, copyto, fft, linalg, matmul, sum, zeros, zeros_like  # noqa: F401
+from numpy import (  # noqa: F401
+    abs,
+    argmax,
+    argsort,
+    array,
+    asarray,
+    bincount,
+    copyto,
+    cumsum,
+    fft,
+    linalg,
+    matmul,
+    searchsorted,
+    sin,
+    sort,
+    sqrt,
+    sum,
+    unique,
+    zeros,
+    zeros_like,
+)
 
 asnumpy = np.array
 cuda = SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=lambda: None))

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import elements
 import numpy as np
 from contenders import Contender, sample
 
@@ -25,6 +26,7 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "array_fft2": lambda xp, a: xp.fft.fft2(a[0]),
     "array_rfft": lambda xp, a: xp.fft.rfft(a[0]),
     "array_irfft": lambda xp, a: xp.fft.irfft(a[0]),
+    **elements.FUNCTIONS,
 }
 
 
@@ -84,6 +86,8 @@ def of_weft(device: Any) -> list[Any]:
 
     for library, paused in ((Arrays, False), (OwnArrays, True)):
         for method, function in FUNCTIONS.items():
+            if paused and method in elements.FUNCTIONS:
+                continue
             call = computed(function, paused)
             place = functools.partial(_placed, weft)
             setattr(library, method, functools.partialmethod(_contender, weft, place, weft.asnumpy, call))
@@ -121,27 +125,41 @@ def all_parts(small: bool) -> Iterator[Any]:
     rows, n = (3, 16) if small else (1024, 4096)
     yield of(f"FFT of {rows} rows of {n}", "array_fft", 1e-5, ("any", rows, n), dtype="complex64")
     yield of(f"FFT of real rows, {rows} of {n}", "array_rfft", 1e-5, ("any", rows, n))
-    yield of(f"FFT to real rows, {rows} of {n}", "array_irfft", 1e-5, ("any", rows, n // 2 + 1), dtype="complex64")
+    yield of(f"FFT to real rows, {rows} of {n}", "array_irfft", 1e-5, ("half", rows, n // 2 + 1), dtype="complex64")
     side = 12 if small else 2048
     yield of(f"FFT of {side}x{side}", "array_fft2", 1e-5, ("any", side, side), dtype="complex64")
     yield of(f"FFT of 15015 elements, {rows} rows" if not small else "FFT of 15 elements", "array_fft", 1e-5,
              ("any", rows, 15 if small else 15015), dtype="complex64")  # fmt: skip
+    yield from elements.all_parts(small, of)
 
 
 @functools.lru_cache(maxsize=1)
 def _data(arrays: tuple[tuple[Any, ...], ...], dtype: str) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(11)
-    found = []
-    for kind, *shape in arrays:
-        made = rng.standard_normal(shape)
-        if dtype.startswith("complex"):
-            made = made + 1j * rng.standard_normal(shape)
-        if kind == "positive":
-            made = made @ made.T / shape[-1] + np.eye(shape[-1])
-        found.append(made.astype(dtype))
-    return tuple(found)
+    return tuple(_made(rng, kind, shape, dtype).astype(dtype) for kind, *shape in arrays)
+
+
+def _made(rng: np.random.Generator, kind: str, shape: list[int], dtype: str) -> np.ndarray:
+    """Numbers of a kind: whole ones that are all distinct or few, between 0 and 1, in order, positive definite, half a spectrum, or any."""
+    if kind == "distinct":
+        return rng.permutation(shape[0])
+    if kind == "few":
+        return rng.integers(0, 1000, shape)
+    if kind == "some":
+        return rng.random(shape)
+    made = rng.standard_normal(shape)
+    if kind == "ordered":
+        return np.sort(made)
+    if kind == "positive":
+        return made @ made.T / shape[-1] + np.eye(shape[-1])
+    if dtype.startswith("complex"):
+        made = made + 1j * rng.standard_normal(shape)
+    if kind == "half":
+        # Of a real signal: what is otherwise there libraries read or not.
+        made[..., [0, -1]] = made[..., [0, -1]].real
+    return made
 
 
 def _expected(method: str, *arrays: np.ndarray) -> np.ndarray:
-    wide = np.complex128 if arrays[0].dtype.kind == "c" else np.float64
-    return sample(FUNCTIONS[method](np, [a.astype(wide) for a in arrays]), np.asarray)
+    wide = {"c": np.complex128, "f": np.float64}
+    return sample(FUNCTIONS[method](np, [a.astype(wide.get(a.dtype.kind, a.dtype)) for a in arrays]), np.asarray)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -10,10 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("devices", "streams", "interop", "cuda_memory", "profile", "overloads", "cooperation", "two_devices", "interrupts", "half",
          "vectorize", "bad_input", "mma")  # fmt: skip
-FILES = ("tests/kernels", "tests/arrays/test_nvidia_libraries.py", "tests/arrays/test_tensor_cores.py",
-         *(f"tests/python/test_{name}.py" for name in NAMES))  # fmt: skip
-# The kernel suite has each test once for each kind of device: those of processors are not what is asked.
-CHOSEN = {"tests/kernels": ("-k", "cuda or vulkan")}
+FILES = ("tests/kernels", *(f"tests/python/test_{name}.py" for name in NAMES), "tests/arrays", "tests/math", "tests/of_scipy",
+         "tests/for_cupy", "tests/examples")  # fmt: skip
+# Folders have each test once for each kind of device: those of processors are not what is asked.
+ON_GPUS = ("-k", "cuda or vulkan or nvidia or tensor_cores")
+# With pytest-xdist so many run at the same time.
+AT_ONCE = min(os.cpu_count() or 1, 12)
 # Those that say nothing of devices run where WEFT_DEVICE says.
 ANYWHERE = ("overloads", "cooperation", "half", "vectorize", "bad_input")
 
@@ -31,7 +34,8 @@ def run(file: str, seconds: float, log: Path, only_collect: bool) -> tuple[str, 
         "no:cacheprovider",
         "-rfE",
         "--tb=short",
-        *CHOSEN.get(file, ()),
+        *([] if file.endswith(".py") else ON_GPUS),
+        *([] if only_collect or importlib.util.find_spec("xdist") is None else ["-n", str(AT_ONCE), "--dist", "worksteal"]),
         file,
     ]
     on_cuda = {"WEFT_DEVICE": "cuda"} if any(name in file for name in ANYWHERE) else {}

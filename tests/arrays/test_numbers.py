@@ -25,6 +25,14 @@ def _with_diagonal(module: Any, a: Any, value: Any) -> Any:
     return square
 
 
+def _held(a: np.ndarray, value: int) -> int:
+    """An integer of Python's that the dtype holds in which it stands beside an array: what `where` asks for from NumPy 2.5 on."""
+    dtype = a.dtype if a.dtype.kind != "b" else np.dtype(np.int64)
+    if dtype.kind in "iu" and -(2**63) <= value < 2**64:
+        dtype.type(value)
+    return value
+
+
 BESIDE: dict[str, Callable[..., Any]] = {
     "add": lambda m, a, b: a + b,
     "subtract": lambda m, a, b: b - a,
@@ -34,7 +42,7 @@ BESIDE: dict[str, Callable[..., Any]] = {
     "equal": lambda m, a, b: a == b,
     "not_equal": lambda m, a, b: b != a,
     "maximum": lambda m, a, b: m.maximum(a, b),
-    "where": lambda m, a, b: m.where(a == 0, a, b),
+    "where": lambda m, a, b: m.where(a == 0, a, b) if m is weft else np.where(a == 0, a, _held(a, b)),
     "clip": lambda m, a, b: m.clip(a, None, b),
     "choose": lambda m, a, b: m.choose([0, 1, 0], [a, b]),
     "sum": lambda m, a, b: m.sum(a, initial=b),

@@ -7,6 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
+import weft
+
 from .against_numpy import check
 
 INTEGERS = ["u1", "i1", "u2", "i4", "u4", "i8", "u8"]
@@ -38,6 +40,21 @@ def test_ufuncs_that_are_told_what_to_compute_in(dtype):
                 check(f"xp.{name}(a, v, {keywords})", a=np.array([1, 2, 3], dtype), v=value)
         for keywords in ("casting='unsafe'", f"dtype='{dtype}'", "out=a, casting='unsafe'", "dtype='f8'"):
             check(f"xp.add(a, v, {keywords})", a=np.array([1, 2, 3], dtype), v=value)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_choices(dtype):
+    """Of Python's integers `where` takes those that the other's dtype holds, as from NumPy 2.5 on; before, it cut them."""
+    a = np.array([1, 2, 3], dtype)
+    for value in WHOLE:
+        holds = np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+        for choices in ((value, a), (a, value)):
+            ours = [weft.asarray(each) if each is a else each for each in choices]
+            if holds:
+                np.testing.assert_array_equal(weft.asnumpy(weft.where(weft.asarray(a > 1), *ours)), np.where(a > 1, *choices))
+            else:
+                with pytest.raises(OverflowError):
+                    weft.where(weft.asarray(a > 1), *ours)
 
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f2", "f4", "f8", "D"])

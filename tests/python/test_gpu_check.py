@@ -43,7 +43,7 @@ class Library:
 """
 
 
-COUNT = 34
+COUNT = 48
 """Parts of a whole run."""
 
 

@@ -114,8 +114,8 @@ pub fn weak_in(value: Weak, to: Scalar) -> Result<Bits> {
     }))
 }
 
-/// As `weak_in`, but an integer is cut to the bits that its type has if it is one of 64 bits, as casts do.
-pub fn cut(value: Weak, to: Scalar) -> Result<Bits> {
+/// An integer of 64 bits is cut to the bits that its type has, as casts do.
+fn cut(value: Weak, to: Scalar) -> Result<Bits> {
     match value {
         Weak::Number(number) => converted(number, to),
         Weak::Beyond { .. } if to.is_int() => Err(Error::Overflow(TOO_LARGE.into())),

@@ -48,7 +48,7 @@ class Namespace:
         if kw.get("out") is not None:
             return self.into(name, args, kw)
         plain = [unwrap(each, exactly=False) for each in args]
-        function = _sorting(name) if name in ("sort", "unique", "median") else getattr(np, name)
+        function = REPLACED.get(name) or getattr(np, name)
         result = function(*plain, **{key: unwrap(value) for key, value in kw.items()})
         for own, given in zip(plain, args):
             # An array that NumPy gives back as it is.
@@ -89,6 +89,18 @@ def _sorting(name: str) -> Callable:
         return result.astype(np.float16) if isinstance(result, (np.ndarray, np.generic)) else (result[0].astype(np.float16), *result[1:])
 
     return function
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    """NumPy 2.5's, which raises for Python's integers that the other's dtype does not hold; before, they were cut."""
+    dtype = np.result_type(*choices) if choices else np.dtype(bool)
+    for each in choices:
+        if type(each) is int and dtype.kind in "iu" and -(2**63) <= each < 2**64:
+            dtype.type(each)
+    return np.where(condition, *choices)
+
+
+REPLACED: dict[str, Callable] = {name: _sorting(name) for name in ("sort", "unique", "median")} | {"where": _where}
 
 
 class Ufunc:

@@ -110,12 +110,7 @@ fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyA
     let Some(to) = ufuncs::common(&[arg_type(&a), arg_type(&b)]) else {
         return Err(PyTypeError::new_err("where takes numbers"));
     };
-    let wrapped = |operand: Operand| match operand {
-        // NumPy converts Python's integers here as it casts, without a look at their range, if they have 64 bits.
-        Operand::Weak(value) => Ok(Node::fill(to, weft_lazy::Dims::new(), number::cut(value, to)?)),
-        operand => value_in(operand, to),
-    };
-    let made = || record::select(&value_in(condition, Scalar::Bool)?, &wrapped(a)?, &wrapped(b)?);
+    let made = || record::select(&value_in(condition, Scalar::Bool)?, &value_in(a, to)?, &value_in(b, to)?);
     let made = made().map_err(|e| error(py, e))?;
     in_order(py, made, order.as_deref())
 }
