@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft import cuda
-from weft._weft import _cast, _full, _part, ndarray
+from weft._weft import _cast, _part, _unset, ndarray
 from weft.arrays._common import u
 from weft.arrays.joining import concatenate
 from weft.kernels.moving import moved_to, taken
@@ -65,13 +65,13 @@ def heights(x: ndarray, xp: ndarray, fp: ndarray, left: Any, right: Any, period:
         xp, fp = taken(xp, order), taken(fp, order)
         xp = concatenate((u("subtract", xp[-1:], width), xp, u("add", xp[:1], width)))
         fp = concatenate((fp[-1:], fp, fp[:1]))
-    out = _full((x.size,), 0, fp.dtype, x.device)
+    out = _unset((x.size,), fp.dtype, x.device)
     if fp.dtype.kind != "c":
         _fill(out, x, xp, fp, left, right, np.int32(0))
         return out
     for part in ("real", "imag"):
         ends = (None if end is None else getattr(complex(end), part) for end in (left, right))
-        found = _full((x.size,), 0, xp.dtype, x.device)
+        found = _unset((x.size,), xp.dtype, x.device)
         _fill(found, x, xp, _part(fp, part), *ends, _RECIPROCAL)
         _part(out, part)[...] = found
     return out

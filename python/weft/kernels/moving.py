@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft import cuda
-from weft._weft import _bits, _cast, _full, _reshape, _to_device, ndarray
+from weft._weft import _bits, _cast, _full, _reshape, _to_device, _unset, ndarray
 from weft.errors import UnsupportedError
 from weft.kernels.lines import row
 from weft.kernels.scan import sums_of
@@ -90,7 +90,7 @@ def taken(a: ndarray, at: ndarray, per_row: bool = False) -> ndarray:
 
     The places are within.
     """
-    out = _full((at.size,), 0, a.dtype, a.device)
+    out = _unset((at.size,), a.dtype, a.device)
     if at.size:
         n, m = (a.shape[-1], at.shape[-1]) if per_row else (0, at.size)
         _take[_blocks(at.size), _THREADS](_words(row(a)), _indices(at), _words(out), np.int32(n), np.int32(m), np.int32(at.size))
@@ -129,7 +129,7 @@ def selected(flags: ndarray) -> tuple[ndarray, int]:
 def chosen(flags: ndarray, a: ndarray | None, found: tuple[ndarray, int] | None = None) -> ndarray:
     """The elements of a row where flags are set, or their places. How many there are is read, unless `selected` has done so."""
     sums, count = selected(flags) if found is None else found
-    out = _full((count,), 0, INDEX if a is None else a.dtype, flags.device)
+    out = _unset((count,), INDEX if a is None else a.dtype, flags.device)
     if count:
         values = None if a is None else _words(a)
         _choose[_blocks(flags.size), _THREADS](flags, sums, values, _words(out) if a is not None else out, np.int32(flags.size))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft import cuda
-from weft._weft import _broadcast, _cast, _fold, _full, _reshape, ndarray
+from weft._weft import _broadcast, _cast, _fold, _full, _reshape, _unset, ndarray
 from weft.arrays._common import broadcast_shape, is_half, u
 
 from . import tensor_cores
@@ -284,7 +284,7 @@ def _in_two_axes(a: ndarray, b: ndarray, front: tuple[int, ...]) -> tuple[ndarra
 def _numbers_each(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     """Matrices (p, q, m, k) times others (p, q, k, n): (p q, m, n), each number by itself."""
     shape = (a.shape[0] * a.shape[1], a.shape[2], b.shape[3])
-    found = _full((math.prod(shape),), 0, into, a.device)
+    found = _unset((math.prod(shape),), into, a.device)
     _one_by_one(a.dtype).forall(found.size)(found, a, b)
     return _reshape(found, shape)
 
@@ -298,7 +298,7 @@ def _vectors(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     blocks = -(-rows // (8 if across else 32))
     if _parts(blocks * count, matrix.shape[3]) > 1:
         return _in_parts(_vectors, a, b, _parts(blocks * count, matrix.shape[3]), into)
-    found = _full((count, rows), 0, into, a.device)
+    found = _unset((count, rows), into, a.device)
     _launch_with_vector(_with_vector(a.dtype, across), blocks, found, matrix, vector)
     return found[:, None] if is_row else found[..., None]
 
@@ -316,7 +316,7 @@ def _tiles(a: ndarray, b: ndarray, into: np.dtype) -> ndarray:
     parts = _parts(-(-rows // tile) * -(-columns // tile) * count, depth)
     if parts > 1:
         return _in_parts(_tiles, a, b, parts, into)
-    found = _full((count, rows, columns), 0, into, a.device)
+    found = _unset((count, rows, columns), into, a.device)
     _launch_tiles(_tiled(a.dtype, square), tile, found, a, b)
     return found
 

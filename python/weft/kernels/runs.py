@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft import cuda
-from weft._weft import _from_numpy, _full, _reshape, ndarray
+from weft._weft import _from_numpy, _full, _reshape, _unset, ndarray
 from weft.kernels.lines import around, row
 from weft.kernels.moving import INDEX
 from weft.kernels.scan import MANY, may_group, operation, walked
@@ -150,7 +150,7 @@ def folded_runs(name: str, x: ndarray, axis: int, starts: np.ndarray) -> ndarray
         return _reshape(_by_threads(name, x, axis, there, None), shape)
     front, n, inner = around(x.shape, axis)
     across = min(32, 1 << (inner - 1).bit_length())
-    out = _full((math.prod(shape),), 0, x.dtype, x.device)
+    out = _unset((math.prod(shape),), x.dtype, x.device)
     blocks = front * starts.size * -(-inner // across)
     sizes = (np.int32(number) for number in (n, inner, starts.size, across))
     _fold_long_runs[blocks, _THREADS](operation(name, x.dtype), row(x), there, out, *sizes)
@@ -163,7 +163,7 @@ def _longest(starts: np.ndarray, n: int) -> int:
 
 def _by_threads(name: str, x: ndarray, axis: int, starts: ndarray, first: ndarray | None) -> ndarray:
     front, n, inner = around(x.shape, axis)
-    out = _full((front * starts.size * inner,), 0, x.dtype, x.device)
+    out = _unset((front * starts.size * inner,), x.dtype, x.device)
     sizes = (np.int32(number) for number in (n, inner, starts.size, out.size))
     _fold_runs[-(-out.size // _THREADS), _THREADS](in_order(name), row(x), starts, first, out, *sizes)
     return out

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft import cuda
-from weft._weft import _cast, _full, _permute, _reshape, ndarray
+from weft._weft import _cast, _full, _permute, _reshape, _unset, ndarray
 from weft.arrays._common import is_half, is_inexact
 from weft.kernels.lines import around, row
 
@@ -224,7 +224,7 @@ def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
 def walked(op: Callable[[Any, Any], Any], a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
     """The scan of an array along an axis by any operation, in a dtype: a thread goes along a line."""
     outer, n, inner = around(a.shape, axis)
-    out = _full((a.size,), 0, dtype, a.device)
+    out = _unset((a.size,), dtype, a.device)
     lines = outer * inner
     _walk[-(-lines // _THREADS), _THREADS](op, row(a), out, np.int32(n), np.int32(inner), np.int32(lines))
     return _reshape(out, a.shape)
@@ -240,12 +240,12 @@ def _rows(op: Callable[[Any, Any], Any], a: ndarray, rows: int, n: int, kind: np
     elements = row(a)
     tiles = -(-n // _TILE)
     threads = min(_THREADS, -(-n // 32) * 32)
-    out = _full((rows * n,), 0, kind, a.device)
+    out = _unset((rows * n,), kind, a.device)
     # Of one tile nobody asks for it.
     before = out
     if tiles > 1:
         whole = tiles - 1
-        totals = _full((rows * whole,), 0, kind, a.device)
+        totals = _unset((rows * whole,), kind, a.device)
         _totals[rows * whole, _THREADS](op, elements, totals, np.int32(n), np.int32(whole), np.int32(_TILE))
         before = _rows(op, totals, rows, whole, kind)
     _scan[rows * tiles, threads](op, elements, before, out, np.int32(n), np.int32(tiles), np.int32(_TILE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _iota, _reshape, ndarray
+from weft._weft import _cast, _fold, _full, _iota, _reshape, _unset, ndarray
 from weft.arrays._common import flat, in_c_order, kind_of, result_dtype, u
 from weft.arrays.joining import concatenate
 from weft.kernels.lines import row
@@ -61,7 +61,7 @@ def _told(flags: ndarray, found: tuple[ndarray, int], order: ndarray | None, ind
     if index:
         told.append(_cast(taken(order, starts), _COUNT))
     if inverse:
-        which = _full((flags.size,), 0, INDEX, flags.device)
+        which = _unset((flags.size,), INDEX, flags.device)
         put_apart(which, order, u("subtract", found[0], 1))
         told.append(_cast(which, _COUNT))
     if counts:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft import cuda
-from weft._weft import Device, _bits, _broadcast, _full, _lent, _reshape, ndarray
+from weft._weft import Device, _bits, _broadcast, _full, _lent, _reshape, _unset, ndarray
 from weft.arrays._common import is_half
 
 from . import tensor_float
@@ -164,7 +164,7 @@ def parts_of_products(a: ndarray, b: ndarray, tile: int, parts: int) -> ndarray:
     They are float32 where there are several, else of the factors' dtype.
     """
     count, rows, depth, columns = a.shape[0] * a.shape[1], a.shape[2], a.shape[3], b.shape[3]
-    found = _full((count * parts, rows, columns), 0, np.dtype(np.float32) if parts > 1 else a.dtype, a.device)
+    found = _unset((count * parts, rows, columns), np.dtype(np.float32) if parts > 1 else a.dtype, a.device)
     left, right = _factor(a), _factor(b)
     kernel = _kernel(a.dtype, tile, left.transposed, right.transposed)
     held = 8 // a.dtype.itemsize

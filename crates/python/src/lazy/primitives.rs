@@ -183,7 +183,7 @@ fn _unset(shape: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, device: Option<&Bo
     let shape: weft_lazy::Dims = sizes(shape)?.into();
     record::check_size(&shape, to.size()).map_err(|e| error(py, e))?;
     let piece = Piece::fresh(device, &shape, to).map_err(|e| error(py, e))?;
-    Ok(NdArray::of(Node::stored(to, shape, piece)))
+    checked(py, Node::stored(to, shape, piece))
 }
 
 #[pyfunction]
