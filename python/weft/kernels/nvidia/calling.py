@@ -71,6 +71,8 @@ def stacked(a: ndarray) -> ndarray:
 class Operand:
     """An array that a library reads: its address and steps in bytes, as long as this is there."""
 
+    __slots__ = ("address", "held", "strides")
+
     def __init__(self, array: ndarray) -> None:
         self.held, self.address, strides = _lent(array)
         self.strides = tuple(strides)
