@@ -73,11 +73,11 @@ def of_weft(device: Any) -> list[Any]:
         def run(xp: Any, arrays: Any) -> Any:
             if not paused:
                 found = function(xp, arrays)
-                weft.eval(found)
+                weft.eval(found, wait=False)
                 return found
             with finding.paused():
                 found = function(xp, arrays)
-                weft.eval(found)
+                weft.eval(found, wait=False)
                 return found
 
         return run
