@@ -105,10 +105,12 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
         from weft.kernels.products import products
 
         return products(a, b)
+    if dtype.char in "fdFD":
+        return _native(a, b)
     if is_half(dtype):
         single = np.dtype(np.float32)
         return _cast(_native(_cast(a, single), _cast(b, single)), dtype)
-    return _native(a, b) if dtype.kind in "fc" else _compiled_product(a, b)
+    return _compiled_product(a, b)
 
 
 def _native(a: ndarray, b: ndarray) -> ndarray:
@@ -161,20 +163,21 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", 
     >>> weft.matmul(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
-    a, b = together(x1, x2)
-    core = None
-    # Small matrices take less time than to ask what else there may be.
-    is_plain = axes is MISSING and a.ndim == b.ndim == 2
+    # Products of small matrices take less time than to ask what else there may be.
+    a, b = (x1, x2) if type(x1) is type(x2) is ndarray else together(x1, x2)
+    core, left, right = None, a.shape, b.shape
+    is_plain = axes is MISSING and len(left) == len(right) == 2
     if not is_plain:
         _have_cores("matmul", a, b, _MATMUL, (1, 1))
         if axes is not MISSING:
             cores = (min(a.ndim, 2), min(b.ndim, 2), min(a.ndim, 2) + min(b.ndim, 2) - 2)
             (a, b), core = operands_with_cores_last("matmul", [a, b], cores, axes)
-    n = b.shape[0] if b.ndim == 1 else b.shape[-2]
-    if a.shape[-1] != n:
+            left, right = a.shape, b.shape
+    n = right[0] if len(right) == 1 else right[-2]
+    if left[-1] != n:
         raise ValueError(
             f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {_MATMUL} "
-            f"(size {n} is different from {a.shape[-1]})"
+            f"(size {n} is different from {left[-1]})"
         )
     if dtype is not None:
         a, b = _as_asked(a, b, dtype, casting)
