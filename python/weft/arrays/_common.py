@@ -42,7 +42,7 @@ _KNOWN = {np.dtype(name): np.dtype(name) for name in DTYPES}
 _USUAL = {kind: dtype for dtype in _KNOWN.values() for kind in (dtype, dtype.type)}
 _NUMBERS = (bool, int, float, complex)
 # The types of NumPy's numbers.
-_SCALARS = frozenset(dtype.type for dtype in _KNOWN.values())
+SCALARS = frozenset(dtype.type for dtype in _KNOWN.values())
 
 
 def bfloat16() -> np.dtype:
@@ -121,7 +121,7 @@ def array_of(x: Any, dtype: Any = None, device: Any = None) -> ndarray:
         return x if dtype is None or x.dtype == dtype else _cast(x, dtype)
     if isinstance(x, (list, tuple)) and _holds_arrays(x):
         return _stacked(x, dtype, device)
-    if dtype is None and type(x) in _SCALARS:
+    if dtype is None and type(x) in SCALARS:
         # A number of a dtype is recorded as one, and not copied to a device.
         return _full((), x, _USUAL[type(x)], device)
     given = x if isinstance(x, np.ndarray) and dtype is None else np.asarray(x, dtype)
