@@ -19,7 +19,7 @@ import weft.fft
 import weft.linalg
 from weft import _weft
 from weft.errors import LaunchError
-from weft.kernels.nvidia import finding
+from weft.kernels.nvidia import cusolver, finding
 
 pytestmark = pytest.mark.skipif(os.environ.get("WEFT_CUDA_DRIVER") != "double", reason="asks the driver's stand-in")
 
@@ -109,6 +109,17 @@ def test_decompositions_wait_once(name: str, failures: Callable[[str], Any]) -> 
     weft.eval(found, wait=False)
     failures("")
     np.testing.assert_allclose(weft.asnumpy(found), function(np, a), rtol=1e-3, atol=1e-3)
+
+
+def test_workspaces_of_the_host_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = weft.asarray(positive(), device="cuda:0")
+    monkeypatch.setattr(cusolver, "_host_rooms", {})
+    first = cusolver._host_room(x.device, 8)
+    assert cusolver._host_room(x.device, 4) is first and len(cusolver._host_room(x.device, 100)) == 100
+    kept = cusolver._host_room(x.device, 1)
+    assert len(cusolver._host_room(x.device, cusolver._MOST_KEPT + 1)) > cusolver._MOST_KEPT
+    assert cusolver._host_room(x.device, 1) is kept
+    np.testing.assert_allclose(weft.asnumpy(weft.linalg.eigvalsh(x)), np.linalg.eigvalsh(positive()), rtol=1e-3)
 
 
 def test_what_is_refused_is_refused_after_that_wait() -> None:

@@ -50,6 +50,8 @@ _PLAIN = 0
 _SMALL = 512
 # The largest matrices that Jacobi's methods take in stacks.
 _TINY = 32
+# So many bytes of the host's are kept from a call to the next.
+_MOST_KEPT = 64 << 20
 # Sizes of calls that have no 64-bit form.
 _MOST = 2**31 - 1
 
@@ -85,6 +87,19 @@ def _call_generic(device: Device, name: str, *args: Any) -> None:
     _check(getattr(finding.library("cusolver"), name)(*_handles(device), *args), name)
 
 
+_host_rooms: dict[Device, ctypes.Array[Any]] = {}
+
+
+def _host_room(device: Device, size: int) -> ctypes.Array[Any]:
+    """Memory of the host for a call on a device, kept up to some size: new one is zeroed page by page. The caller has the device's lock."""
+    kept = _host_rooms.get(device)
+    if kept is None or len(kept) < size:
+        kept = ctypes.create_string_buffer(size)
+        if size <= _MOST_KEPT:
+            _host_rooms[device] = kept
+    return kept
+
+
 class _Room:
     """The workspaces of a call of the 64-bit interface, one for all matrices of a stack."""
 
@@ -93,7 +108,7 @@ class _Room:
         _call_generic(device, f"{name}_bufferSize", *args, ctypes.byref(on_device), ctypes.byref(on_host))
         self.sizes = max(on_device.value, 1), max(on_host.value, 1)
         self.operand = Operand(new((self.sizes[0],), np.uint8, device))
-        self.host = ctypes.create_string_buffer(self.sizes[1])
+        self.host = _host_room(device, self.sizes[1])
 
     def arguments(self) -> tuple[Any, ...]:
         return self.operand.address, self.sizes[0], self.host, self.sizes[1]
@@ -147,27 +162,27 @@ def _addresses(start: int, count: int, bytes: int, device: Device) -> Operand:
 
 def _cholesky(a: ndarray, *, lower: bool) -> tuple[ndarray]:
     device, n, dtype = a.device, a.shape[-1], a.dtype
-    factor = stacked(dense(a))
+    # Of what the library sees it takes the lower triangle, in half the time of the upper one. That is the upper one in C's order: for the
+    # lower one matrices are transposed on the way there and back.
+    factor = stacked(dense(matrix_transpose(a) if lower else a))
     count, bytes = factor.shape[0], n * n * dtype.itemsize
-    info = _flags(count, device)
-    triangle = _UPPER if lower else _LOWER
-    matrix = format_of(dtype)
+    info, matrix = _flags(count, device), format_of(dtype)
 
     def call(at: int, flags: int) -> None:
         if count > 1 and n <= _SMALL:
             listed = _addresses(at, count, bytes, device)
-            _call(device, f"cusolverDn{LETTERS[dtype.char]}potrfBatched", triangle, n, listed.address, n, flags, count)
+            _call(device, f"cusolverDn{LETTERS[dtype.char]}potrfBatched", _LOWER, n, listed.address, n, flags, count)
             return
-        room = _Room(device, "cusolverDnXpotrf", triangle, n, matrix, at, n, matrix)
+        room = _Room(device, "cusolverDnXpotrf", _LOWER, n, matrix, at, n, matrix)
         for i in range(count):
             place = (matrix, at + i * bytes, n, matrix)
-            _call_generic(device, "cusolverDnXpotrf", triangle, n, *place, *room.arguments(), flags + 4 * i)
+            _call_generic(device, "cusolverDnXpotrf", _LOWER, n, *place, *room.arguments(), flags + 4 * i)
 
     written(device, [factor, info], call)
     # A NaN is no pivot that is too small, which is what the library looks for.
     diagonal, flags = weft.real(weft.diagonal(factor, axis1=-2, axis2=-1)), info[:, None]
     unsound = select(u("greater", diagonal, diagonal.dtype.type(0)), np.int32(0), np.int32(1))
-    kept = _reshape(weft.tril(factor) if lower else weft.triu(factor), a.shape)
+    kept = _reshape(dense(weft.tril(matrix_transpose(factor))) if lower else weft.triu(factor), a.shape)
     _refuse_where(select(u("equal", flags, np.int32(0)), unsound, flags).max(axis=-1), "Matrix is not positive definite", kept)
     return (kept,)
 
