@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
 import pytest
+
+import weft
 
 from .against_numpy import ALL, array, cases, check
 
@@ -128,3 +131,34 @@ def test_slid(name: str) -> None:
         check(f"xp.{name}(a, v)", exact=False, a=array((6,), dtype), v=array((3,), dtype, seed=1))
     check(f"xp.{name}(2, [1, 2])")
     check(f"xp.{name}(a, a)", a=array((2, 3)))
+
+
+def test_two_matrices_as_they_may_be() -> None:
+    """What goes straight to the routine is no other thing: layouts, dtypes, what is pending or captured, errors."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((6, 8)), rng.standard_normal((8, 4))
+    for first, second in itertools.product((np.float16, np.float32, np.float64, np.complex64, np.int32, np.bool_), repeat=2):
+        x, y = a.astype(first), b.astype(second)
+        limit = {"rtol": 1e-2, "atol": 1e-2} if np.float16 in (first, second) else {"rtol": 1e-4, "atol": 1e-4}
+        for part in ((slice(None), slice(None)), (slice(None, None, 2), slice(None)), (slice(None, None, -1), slice(None))):
+            wanted = x[part] @ y
+            for found in (weft.asarray(x)[part] @ weft.asarray(y), weft.asarray(x)[part] @ y, x[part] @ weft.asarray(y)):
+                assert found.dtype == wanted.dtype and found.shape == wanted.shape
+                np.testing.assert_allclose(weft.asnumpy(found), wanted, **limit)
+        found = weft.matmul(weft.asarray(y).T, (weft.asarray(x) + weft.asarray(x)).T)
+        np.testing.assert_allclose(weft.asnumpy(found), y.T @ (x + x).T, **limit)
+    x, y = weft.asarray(a), weft.asarray(b)
+    out = weft.zeros((6, 4))
+    assert weft.matmul(x, y, out) is out and np.allclose(weft.asnumpy(out), a @ b)
+    assert weft.matmul(x, y, dtype=np.complex128).dtype == np.complex128
+    twice = weft.compile(lambda x, y: x @ y @ weft.ones((4, 2)))
+    for _ in range(2):
+        np.testing.assert_allclose(weft.asnumpy(twice(x, y)), a @ b @ np.ones((4, 2)))
+    for wrong in (lambda m, p, q: m.matmul(q, p), lambda m, p, q: p @ p, lambda m, p, q: m.matmul(p, q, dtype=np.int32)):
+        with pytest.raises((ValueError, TypeError)) as of_numpy:
+            wrong(np, a, b)
+        with pytest.raises(TypeError if issubclass(of_numpy.type, TypeError) else ValueError):
+            wrong(weft, x, y)
+    assert (weft.zeros((3, 0)) @ weft.zeros((0, 2))).tolist() == [[0, 0]] * 3 and (weft.zeros((0, 3)) @ weft.zeros((3, 0))).shape == (0, 0)
+    with pytest.raises(TypeError):
+        x @ "no operand"

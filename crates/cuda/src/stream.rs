@@ -160,9 +160,9 @@ impl CudaStream {
         self.look_alone()
     }
 
-    /// Looks at a mark behind the work so far, since others may go on giving the stream work.
+    /// Looks at the stream for a moment, then at a mark behind the work so far, since others may go on giving the stream work.
     pub fn look_alone(&self) -> Result<(), RunError> {
-        if self.is_done().unwrap_or(true) {
+        if patience::look_shortly(|| self.is_done().unwrap_or(true)) {
             return Ok(());
         }
         let Ok(mark) = CudaEvent::create(&self.gpu, false) else {

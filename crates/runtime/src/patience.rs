@@ -39,6 +39,18 @@ pub fn can_end() -> bool {
     LENT.get().interrupted.is_some()
 }
 
+/// Looks for as long as a wait does nothing else; was it done by then? For work that is nearly done that is less than to mark its end.
+pub fn look_shortly(mut is_done: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while !is_done() {
+        if start.elapsed() >= SPIN {
+            return false;
+        }
+        hint::spin_loop();
+    }
+    true
+}
+
 /// Looks until something is done, asking the host language now and then; [`RunError::Interrupted`] if that wants to end the wait.
 ///
 /// What is looked for should be the end of given work, not the idleness of a queue that others may feed for ever.
@@ -90,6 +102,16 @@ mod tests {
             assert!(end.elapsed() < Duration::from_millis(200));
         });
         assert!(!can_end());
+    }
+
+    #[test]
+    fn a_short_look_ends() {
+        let mut looks = 0;
+        assert!(look_shortly(|| {
+            looks += 1;
+            looks == 3
+        }));
+        assert!(!look_shortly(|| false));
     }
 
     #[test]

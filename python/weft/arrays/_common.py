@@ -41,6 +41,8 @@ _KNOWN = {np.dtype(name): np.dtype(name) for name in DTYPES}
 # What most name a dtype by: NumPy's types and dtypes.
 _USUAL = {kind: dtype for dtype in _KNOWN.values() for kind in (dtype, dtype.type)}
 _NUMBERS = (bool, int, float, complex)
+# The types of NumPy's numbers.
+SCALARS = frozenset(dtype.type for dtype in _KNOWN.values())
 
 
 def bfloat16() -> np.dtype:
@@ -119,6 +121,9 @@ def array_of(x: Any, dtype: Any = None, device: Any = None) -> ndarray:
         return x if dtype is None or x.dtype == dtype else _cast(x, dtype)
     if isinstance(x, (list, tuple)) and _holds_arrays(x):
         return _stacked(x, dtype, device)
+    if dtype is None and type(x) in SCALARS:
+        # A number of a dtype is recorded as one, and not copied to a device.
+        return _full((), x, _USUAL[type(x)], device)
     given = x if isinstance(x, np.ndarray) and dtype is None else np.asarray(x, dtype)
     known = as_dtype(given.dtype if given.dtype.isnative else given.dtype.newbyteorder("="))
     if not given.dtype.isnative:
@@ -235,7 +240,11 @@ def _with_bfloat16(parts: list[Any]) -> np.dtype:
 
 def u(name: str, *args: Any, dtype: Any = None) -> Any:
     """A ufunc of operands."""
-    return _ufunc(name, tuple(operand(arg, *args) for arg in args), dtype)
+    for arg in args:
+        if type(arg) is not ndarray and type(arg) not in _NUMBERS:
+            args = tuple(operand(arg, *args) for arg in args)
+            break
+    return _ufunc(name, args, dtype)
 
 
 def axis_of(axis: Any, ndim: int, name: str | None = None) -> int:

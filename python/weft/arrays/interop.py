@@ -33,15 +33,18 @@ def asnumpy(a: Any, *, copy: bool | None = None) -> np.ndarray:
     return host.copy() if copy else host
 
 
-def eval(*arrays: Any) -> None:
+def eval(*arrays: Any, wait: bool = True) -> None:
     """Computes arrays now, and waits for them: arrays, or lists, tuples and dicts of them.
+
+    With `wait=False` work of a GPU is given to it and not waited for: what kernels raise is raised by the next wait. On the CPU arrays
+    are computed all the same.
 
     >>> x = weft.arange(3) + 1
     >>> weft.eval(x)
     """
     found: list[ndarray] = []
     _collect(arrays, found)
-    _eval(found)
+    _eval(found, wait)
 
 
 def _collect(given: Any, found: list[ndarray]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ _FUNCTIONS = (
     "min", "nonzero", "prod", "put", "ravel", "repeat", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace",
     "var",
 )  # fmt: skip
+
+# What an array is multiplied with.
+_OPERANDS = (ndarray, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
 
 # What NumPy lets one assign to, and what is done instead.
 _INSTEAD = {
@@ -392,8 +396,16 @@ def _setattr(self: ndarray, name: str, value: Any) -> None:
     object.__setattr__(self, name, value)
 
 
+@functools.cache
+def _product() -> Any:
+    from .products import matmul
+
+    return matmul
+
+
 def _matmul(self: ndarray, other: Any) -> Any:
-    return _namespace().matmul(self, other) if _is_operand(other) else NotImplemented
+    # The function is kept: products of small matrices take no longer than it takes to find it.
+    return _product()(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
 
 def _rmatmul(self: ndarray, other: Any) -> Any:
@@ -424,7 +436,7 @@ def _rdivmod(self: ndarray, other: Any) -> Any:
 
 
 def _is_operand(x: Any) -> bool:
-    return isinstance(x, (ndarray, np.ndarray, np.generic, bool, int, float, complex, list, tuple))
+    return isinstance(x, _OPERANDS)
 
 
 def _namespace() -> Any:

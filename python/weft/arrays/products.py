@@ -94,20 +94,23 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
 
     Of 16-bit floats they are those of float32, rounded once. On a device that is not the CPU they are kernels of Weft's own.
     """
-    a, b = _of_one_dtype(a, b)
-    if a.device.kind == "cuda":
+    if a.dtype != b.dtype:
+        a, b = _of_one_dtype(a, b)
+    place, dtype = a.device.kind, a.dtype
+    if place == "cuda":
         found = nvidia.product(a, b)
         if found is not None:
             return found
-    dtype = a.dtype
-    if on_a_device(a, b):
+    if (place != "cpu" or b.device.kind != "cpu") and on_a_device(a, b):
         from weft.kernels.products import products
 
         return products(a, b)
+    if dtype.char in "fdFD":
+        return _native(a, b)
     if is_half(dtype):
         single = np.dtype(np.float32)
         return _cast(_native(_cast(a, single), _cast(b, single)), dtype)
-    return _native(a, b) if dtype.kind in "fc" else _compiled_product(a, b)
+    return _compiled_product(a, b)
 
 
 def _native(a: ndarray, b: ndarray) -> ndarray:
@@ -160,19 +163,26 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", 
     >>> weft.matmul(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
     array([3, 7])
     """
-    a, b = together(x1, x2)
-    _have_cores("matmul", a, b, _MATMUL, (1, 1))
-    core = None
-    if axes is not MISSING:
-        cores = (min(a.ndim, 2), min(b.ndim, 2), min(a.ndim, 2) + min(b.ndim, 2) - 2)
-        (a, b), core = operands_with_cores_last("matmul", [a, b], cores, axes)
-    n = b.shape[0] if b.ndim == 1 else b.shape[-2]
-    if a.shape[-1] != n:
+    # Products of small matrices take less time than to ask what else there may be.
+    a, b = (x1, x2) if type(x1) is type(x2) is ndarray else together(x1, x2)
+    core, left, right = None, a.shape, b.shape
+    is_plain = axes is MISSING and len(left) == len(right) == 2
+    if not is_plain:
+        _have_cores("matmul", a, b, _MATMUL, (1, 1))
+        if axes is not MISSING:
+            cores = (min(a.ndim, 2), min(b.ndim, 2), min(a.ndim, 2) + min(b.ndim, 2) - 2)
+            (a, b), core = operands_with_cores_last("matmul", [a, b], cores, axes)
+            left, right = a.shape, b.shape
+    n = right[0] if len(right) == 1 else right[-2]
+    if left[-1] != n:
         raise ValueError(
             f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {_MATMUL} "
-            f"(size {n} is different from {a.shape[-1]})"
+            f"(size {n} is different from {left[-1]})"
         )
-    a, b = _as_asked(a, b, dtype, casting)
+    if dtype is not None:
+        a, b = _as_asked(a, b, dtype, casting)
+    if is_plain:
+        return matrices(a, b) if out is None else given(matrices(a, b), out, casting)
     if a.ndim == b.ndim == 1:
         return given(_summed(a, b, 0), out, casting)
     rows = a[None] if a.ndim == 1 else a
@@ -193,7 +203,7 @@ def _have_cores(function: str, a: ndarray, b: ndarray, signature: str, least: tu
 
 
 def _as_asked(a: ndarray, b: ndarray, dtype: Any, casting: str) -> tuple[ndarray, ndarray]:
-    """Operands in the dtype that is asked for."""
+    """Operands in the dtype that is asked for, if there is one."""
     if dtype is None:
         return a, b
     wanted = as_dtype(dtype)

@@ -12,12 +12,12 @@ import numpy as np
 
 from weft._weft import _assign, _cast, _full, _reshape, _select, _ufunc, ndarray
 from weft.arrays import _reducing
-from weft.arrays._common import MISSING, array_of, as_dtype, bfloat16, broadcast_shape, checked_out, operands, refuse
+from weft.arrays._common import MISSING, SCALARS, array_of, as_dtype, bfloat16, broadcast_shape, checked_out, operands, refuse
 from weft.arrays._ufunc_rows import FOLDS, IDENTITIES, REORDERABLE, ROWS, SPELLINGS
 
 _LETTERS = set("?bBhHiIlLefdFD")
 # What the native functions take as it is, beside an array.
-_PLAIN = {ndarray, bool, int, float, complex}
+_PLAIN = {ndarray, bool, int, float, complex, *SCALARS}
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 

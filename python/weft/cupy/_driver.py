@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ from weft.cupy.cuda.runtime import CUDARuntimeError
 from weft.errors import UnsupportedError
 
 _JIT_LOG, _JIT_LOG_BYTES = 5, 6
+# Where the driver says which context is no longer current, which nobody reads.
+_POPPED = ctypes.byref(ctypes.c_void_p())
 
 
 @functools.cache
@@ -46,16 +47,21 @@ def _context(index: int) -> ctypes.c_void_p:
     return context
 
 
-@contextlib.contextmanager
-def on(device: _weft.Device) -> Iterator[None]:
-    """Does what is in the block on a device."""
-    if device.kind != "cuda":
-        raise UnsupportedError(f"kernels in CUDA C++ and PTX run on CUDA devices, and {device.name} is none")
-    _call("cuCtxPushCurrent_v2", _context(device.index))
-    try:
-        yield
-    finally:
-        _call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+class on:
+    """A block of what is done on a device."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, device: _weft.Device) -> None:
+        if device.kind != "cuda":
+            raise UnsupportedError(f"kernels in CUDA C++ and PTX run on CUDA devices, and {device.name} is none")
+        self._context = _context(device.index)
+
+    def __enter__(self) -> None:
+        _call("cuCtxPushCurrent_v2", self._context)
+
+    def __exit__(self, *_: object) -> None:
+        _call("cuCtxPopCurrent_v2", _POPPED)
 
 
 def module(image: bytes) -> ctypes.c_void_p:

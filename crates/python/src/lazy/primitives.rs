@@ -339,11 +339,15 @@ fn _arg(py: Python<'_>, op: &str, x: &NdArray, axis: usize) -> PyResult<NdArray>
     made.map_err(|e| error(py, e)).and_then(|value| checked(py, value))
 }
 
-/// Computes arrays, and waits for the devices that they are on.
+/// Computes arrays, and waits for the devices that they are on, or leaves them the work.
 #[pyfunction]
-fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>) -> PyResult<()> {
+#[pyo3(signature = (arrays, wait=true))]
+fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>, wait: bool) -> PyResult<()> {
     let values: Vec<Value> = arrays.iter().map(|array| array.array.base()).collect();
     super::compute_as_asked(py, &values)?;
+    if !wait {
+        return Ok(());
+    }
     let mut others: Vec<u8> = values
         .iter()
         .map(|value| value.device)

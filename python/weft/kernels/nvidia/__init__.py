@@ -8,6 +8,8 @@ or none of its routines fits: then the caller goes its own way. An error of a li
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,15 @@ from weft._weft import ndarray
 __all__ = ["product", "routine", "transform", "used"]
 
 
+@functools.cache
+def _of(name: str) -> Any:
+    """The module of a library, which is kept: to import what is there takes a part of a small product's time."""
+    return importlib.import_module(f".{name}", __name__)
+
+
 def product(a: ndarray, b: ndarray) -> ndarray | None:
     """The products of matrices in the last two axes of arrays of one dtype, the axes in front broadcast."""
-    from . import cublas
-
-    return cublas.product(a, b)
+    return _of("cublas").product(a, b)
 
 
 def routine(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> tuple[ndarray, ...] | None:
@@ -29,16 +35,12 @@ def routine(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> t
 
     `like` gives NumPy arrays of the shapes and dtypes of its results for such of its operands.
     """
-    from . import cusolver
-
-    return cusolver.routine(name, arrays, like)
+    return _of("cusolver").routine(name, arrays, like)
 
 
 def transform(a: ndarray, kind: str, forward: bool, axes: Sequence[int], lengths: Sequence[int], factor: float) -> ndarray | None:
     """A Fourier transform along axes, of so many elements along each, times a factor: `kind` is "complex", "from real" or "to real"."""
-    from . import cufft
-
-    return cufft.transform(a, kind, forward, axes, lengths, factor)
+    return _of("cufft").transform(a, kind, forward, axes, lengths, factor)
 
 
 def used() -> list[str]:

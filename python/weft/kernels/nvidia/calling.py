@@ -21,9 +21,9 @@ from weft.arrays._common import copied
 from weft.cupy import _driver
 from weft.errors import LibraryError
 
-# `cudaDataType`, and the letter of a routine's name.
+# `cudaDataType` by a dtype's name, and the letter of a routine's name by NumPy's.
 FORMATS = {"float32": 0, "float64": 1, "float16": 2, "complex64": 4, "complex128": 5, "bfloat16": 14}
-LETTERS = {"float32": "S", "float64": "D", "complex64": "C", "complex128": "Z"}
+LETTERS = {"f": "S", "d": "D", "F": "C", "D": "Z"}
 
 
 @functools.cache
@@ -70,6 +70,8 @@ def stacked(a: ndarray) -> ndarray:
 
 class Operand:
     """An array that a library reads: its address and steps in bytes, as long as this is there."""
+
+    __slots__ = ("address", "held", "strides")
 
     def __init__(self, array: ndarray) -> None:
         self.held, self.address, strides = _lent(array)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,9 +66,8 @@ def product(a: ndarray, b: ndarray) -> ndarray | None:
 
 
 class _Stack(NamedTuple):
-    """Matrices as cuBLAS is told of them."""
+    """How cuBLAS is told that matrices lie."""
 
-    operand: Operand
     turned: int
     leading: int
     """Elements from a row to the next; of those that lie transposed, from a column to the next."""
@@ -75,32 +75,46 @@ class _Stack(NamedTuple):
     """Elements from a matrix to the next, along each axis in front."""
 
 
-def _stack(x: ndarray, front: tuple[int, ...]) -> _Stack:
-    """An operand as it lies, or a copy of it."""
-    operand = Operand(x)
-    found = _lying(x.shape, operand, x.dtype.itemsize, front)
-    if found is None:
-        operand = Operand(calling.dense(x))
-        found = _lying(x.shape, operand, x.dtype.itemsize, front)
-    if found is None:
-        raise RuntimeError("a dense copy that does not lie in C's order")
-    return found
+class _Plan(NamedTuple):
+    """What is the same for all products of operands that lie alike."""
+
+    shape: tuple[int, ...]
+    """Of the result."""
+    begin: tuple[int, ...]
+    """What calls begin with: the transpose of the product is asked for, so that the right operand comes first."""
+    first: tuple[int, int]
+    second: tuple[int, int]
+    """Format and leading dimension of the right operand, and of the left one."""
+    axes: tuple[tuple[int, int, int], ...]
+    """Axes in front, and the steps of the left and the right operand along them."""
 
 
-def _lying(shape: tuple[int, ...], operand: Operand, size: int, front: tuple[int, ...]) -> _Stack | None:
-    if operand.address % size or any(step % size or step < 0 for step, n in zip(operand.strides, shape) if n > 1):
+@functools.lru_cache(maxsize=1024)
+def _plan(a: tuple[int, ...], b: tuple[int, ...], down: tuple[int, ...], along: tuple[int, ...], dtype: np.dtype) -> _Plan | None:
+    """The plan of operands of these shapes and steps in bytes; None where one of them lies as cuBLAS takes no matrix."""
+    front = broadcast_shape(a[:-2], b[:-2])
+    left, right = _lying(a, down, dtype.itemsize, front), _lying(b, along, dtype.itemsize, front)
+    if left is None or right is None:
         return None
-    strides = [step // size if n > 1 else 0 for step, n in zip(operand.strides, shape)]
-    (rows, columns), (down, along) = shape[-2:], strides[-2:]
-    steps = (*[0] * (len(front) - len(shape) + 2), *strides[:-2])
+    form, (m, k), n = format_of(dtype), a[-2:], b[-1]
+    begin = (right.turned, left.turned, n, m, k)
+    return _Plan((*front, m, n), begin, (form, right.leading), (form, left.leading), _merged(front, left.steps, right.steps))
+
+
+def _lying(shape: tuple[int, ...], strides: tuple[int, ...], size: int, front: tuple[int, ...]) -> _Stack | None:
+    if any(step % size or step < 0 for step, n in zip(strides, shape) if n > 1):
+        return None
+    steps = [step // size if n > 1 else 0 for step, n in zip(strides, shape)]
+    (rows, columns), (down, along) = shape[-2:], steps[-2:]
+    steps = (*[0] * (len(front) - len(shape) + 2), *steps[:-2])
     if (columns == 1 or along == 1) and (rows == 1 or down >= columns):
-        return _Stack(operand, _PLAIN, max(down, columns), steps)
+        return _Stack(_PLAIN, max(down, columns), steps)
     if (rows == 1 or down == 1) and (columns == 1 or along >= rows):
-        return _Stack(operand, _TRANSPOSED, max(along, rows), steps)
+        return _Stack(_TRANSPOSED, max(along, rows), steps)
     return None
 
 
-def _merged(front: tuple[int, ...], first: tuple[int, ...], second: tuple[int, ...]) -> list[tuple[int, int, int]]:
+def _merged(front: tuple[int, ...], first: tuple[int, ...], second: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
     """Axes in front and the operands' steps along them, as few as will do."""
     found: list[tuple[int, int, int]] = []
     for n, x, y in zip(front, first, second):
@@ -110,52 +124,67 @@ def _merged(front: tuple[int, ...], first: tuple[int, ...], second: tuple[int, .
             found[-1] = (found[-1][0] * n, x, y)
         else:
             found.append((n, x, y))
-    return found
+    return tuple(found)
+
+
+def _readable(x: ndarray) -> Operand:
+    """An operand as it lies, or a copy of it where cuBLAS does not take it so."""
+    operand, size = Operand(x), x.dtype.itemsize
+    if operand.address % size or _lying(x.shape, operand.strides, size, x.shape[:-2]) is None:
+        return Operand(calling.dense(x))
+    return operand
 
 
 def _product(a: ndarray, b: ndarray) -> ndarray:
-    front = broadcast_shape(a.shape[:-2], b.shape[:-2])
-    m, k, n = *a.shape[-2:], b.shape[-1]
     device, dtype = a.device, a.dtype
-    left, right = _stack(a, front), _stack(b, front)
-    found = calling.new((*front, m, n), dtype, device)
-    axes = _merged(front, left.steps, right.steps)
-    form, one, zero = format_of(dtype), *_factors(dtype)
-    # The transpose of the product: the right operand comes first.
-    shape = (right.turned, left.turned, n, m, k, one)
-    how = (_compute(dtype), _DEFAULT_ALGORITHM)
-    first, second, third = (form, right.leading), (form, left.leading), (form, n)
+    left, right = Operand(a), Operand(b)
+    plan = _plan(a.shape, b.shape, left.strides, right.strides, dtype)
+    if plan is None or (left.address | right.address) % dtype.itemsize:
+        left, right = _readable(a), _readable(b)
+        plan = _plan(a.shape, b.shape, left.strides, right.strides, dtype)
+        if plan is None:
+            raise RuntimeError("a dense copy that does not lie in C's order")
+    found = calling.new(plan.shape, dtype, device)
+    (one, zero), how = _factors(dtype), (_compute(dtype), _DEFAULT_ALGORITHM)
     library: Any = finding.library("cublas")
+    if len(plan.axes) > 1:
+        _call_listed(library, plan, left.address, right.address, found, how)
+        return found
 
     def call(to: int) -> None:
-        x, y = right.operand.address, left.operand.address
-        if len(axes) == 0:
-            check(library.cublasGemmEx_64(handle(device), *shape, x, *first, y, *second, zero, to, *third, *how), "cublasGemmEx_64")
-        else:
-            count, step, other = axes[0]
-            strided = (x, *first, other, y, *second, step, zero, to, *third, m * n, count, *how)
-            check(library.cublasGemmStridedBatchedEx_64(handle(device), *shape, *strided), "cublasGemmStridedBatchedEx_64")
+        x, y, form, n = right.address, left.address, plan.first[0], plan.shape[-1]
+        if not plan.axes:
+            begin = (handle(device), *plan.begin, one)
+            check(library.cublasGemmEx_64(*begin, x, *plan.first, y, *plan.second, zero, to, form, n, *how), "cublasGemmEx_64")
+            return
+        count, step, other = plan.axes[0]
+        operands = (x, *plan.first, other, y, *plan.second, step, zero, to, form, n, plan.shape[-2] * n)
+        made = library.cublasGemmStridedBatchedEx_64(handle(device), *plan.begin, one, *operands, count, *how)
+        check(made, "cublasGemmStridedBatchedEx_64")
 
-    if len(axes) <= 1:
-        calling.written(device, [found], call)
-        return found
-    count = math.prod(n for n, _, _ in axes)
-
-    def call_listed(to: int) -> None:
-        x, y = (_addresses(stack, axes, at, dtype.itemsize) for at, stack in ((2, right), (1, left)))
-        z = to + np.arange(count, dtype=np.uint64) * np.uint64(m * n * dtype.itemsize)
-        lists = Operand(_from_numpy(np.concatenate([x, y, z]), device))
-        at = lists.address
-        batched = (at, *first, at + 8 * count, *second, zero, at + 16 * count, *third, count, *how)
-        check(library.cublasGemmBatchedEx_64(handle(device), *shape, *batched), "cublasGemmBatchedEx_64")
-
-    calling.written(device, [found], call_listed)
+    calling.written(device, [found], call)
     return found
 
 
-def _addresses(stack: _Stack, axes: list[tuple[int, int, int]], at: int, size: int) -> np.ndarray:
-    """The address of every matrix of a stack, in C's order of the axes in front."""
-    found = np.array([stack.operand.address], dtype=np.uint64)
+def _call_listed(library: Any, plan: _Plan, left: int, right: int, found: ndarray, how: tuple[int, int]) -> None:
+    """The call for matrices whose places have no one step: their addresses are listed on the device."""
+    device, dtype, (m, n) = found.device, found.dtype, found.shape[-2:]
+    (one, zero), count = _factors(dtype), math.prod(n for n, _, _ in plan.axes)
+
+    def call(to: int) -> None:
+        x, y = (_addresses(start, plan.axes, at, dtype.itemsize) for start, at in ((right, 2), (left, 1)))
+        z = to + np.arange(count, dtype=np.uint64) * np.uint64(m * n * dtype.itemsize)
+        lists = Operand(_from_numpy(np.concatenate([x, y, z]), device))
+        at = lists.address
+        operands = (at, *plan.first, at + 8 * count, *plan.second, zero, at + 16 * count, plan.first[0], n, count)
+        check(library.cublasGemmBatchedEx_64(handle(device), *plan.begin, one, *operands, *how), "cublasGemmBatchedEx_64")
+
+    calling.written(device, [found], call)
+
+
+def _addresses(start: int, axes: Sequence[tuple[int, int, int]], at: int, size: int) -> np.ndarray:
+    """The address of every matrix of a stack that begins there, in C's order of the axes in front."""
+    found = np.array([start], dtype=np.uint64)
     for axis in axes:
         steps = np.arange(axis[0], dtype=np.uint64) * np.uint64(axis[at] * size)
         found = (found[:, None] + steps).reshape(-1)

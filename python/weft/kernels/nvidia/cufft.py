@@ -1,12 +1,13 @@
 """cuFFT: Fourier transforms of up to three axes at once, others one after the other.
 
 Plans are kept, the last `_PLANS` of each device; their workspaces are arrays that are there for one transform. What becomes real numbers
-is copied first, since cuFFT uses it as a workspace, and the parts that NumPy does not look at are made zero there, since cuFFT does.
+is copied first, since cuFFT uses it as a workspace, without the parts that NumPy does not look at, since cuFFT does.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ import numpy as np
 
 import weft
 from weft._weft import Device, _cast, _permute, ndarray
-from weft.arrays._common import is_half, real_dtype, u
+from weft.arrays._common import is_half, positions, real_dtype, select, u
 from weft.kernels.launching import launched
 
 from . import calling, finding
@@ -52,6 +53,10 @@ _KINDS = {
     ("to real", True): (0x6C, "Z2D"),
 }
 _FORWARD, _INVERSE = -1, 1
+# Real numbers and complex ones, in single and in double precision.
+_SINGLE = np.dtype(np.float32), np.dtype(np.complex64)
+_DOUBLE = np.dtype(np.float64), np.dtype(np.complex128)
+_BYTE = np.dtype(np.uint8)
 _MOST_AXES = 3
 _PLANS = 32
 
@@ -66,13 +71,15 @@ def transform(a: ndarray, kind: str, forward: bool, axes: Sequence[int], lengths
 
 
 def _transformed(a: ndarray, kind: str, forward: bool, axes: tuple[int, ...], lengths: tuple[int, ...], factor: float) -> ndarray:
-    single = is_half(a.dtype) or a.dtype.char in "fF"
-    real, whole = (np.dtype(np.float32), np.dtype(np.complex64)) if single else (np.dtype(np.float64), np.dtype(np.complex128))
+    real, whole = _SINGLE if a.dtype.char in "fF" or is_half(a.dtype) else _DOUBLE
+    wanted = real if kind == "from real" else whole
+    if a.dtype != wanted:
+        a = _cast(a, wanted)
     # Of what becomes real the last axis is given by its first half and one.
     given = (*lengths[:-1], lengths[-1] // 2 + 1) if kind == "to real" else lengths
-    a = _cast(a, real if kind == "from real" else whole)
     for axis, n in zip(axes, given):
-        a = _fitted(a, axis, n)
+        if a.shape[axis] != n:
+            a = _fitted(a, axis, n)
     if kind == "to real":
         # Of real numbers the other transform is that of the conjugates.
         a = u("conjugate", a) if forward else a
@@ -93,8 +100,8 @@ def _transformed(a: ndarray, kind: str, forward: bool, axes: tuple[int, ...], le
 def _fitted(a: ndarray, axis: int, n: int) -> ndarray:
     """Cut, or with zeros behind, to so many elements along an axis."""
     have = a.shape[axis]
-    if have >= n:
-        return a if have == n else a[(slice(None),) * axis + (slice(0, n),)]
+    if have > n:
+        return a[(slice(None),) * axis + (slice(0, n),)]
     rest = calling.zeros((*a.shape[:axis], n - have, *a.shape[axis + 1 :]), a.dtype, a.device)
     return weft.concatenate([a, rest], axis=axis)
 
@@ -149,89 +156,120 @@ def _c_strides(shape: Sequence[int]) -> list[int]:
     return found
 
 
+class _Way(NamedTuple):
+    """How arrays that lie alike are transformed."""
+
+    shape: tuple[int, ...]
+    """Of what the library writes."""
+    dtype: np.dtype
+    plan: tuple[Any, ...]
+    """Lengths, the input's and the output's side, cuFFT's number of the kind, how many transforms: what the plan follows from."""
+    name: str
+    back: tuple[int, ...] | None
+    """How axes of what is written are put in order, by a copy; None where they are."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _order(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """All axes, those transformed behind; None where they are."""
+    order = (*(axis for axis in range(ndim) if axis not in axes), *axes)
+    return None if order == tuple(range(ndim)) else order
+
+
+@functools.lru_cache(maxsize=1024)
+def _way(
+    shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype, kind: str, order: tuple[int, ...], lengths: tuple[int, ...]
+) -> _Way | None:
+    """The way of arrays of a shape, with such steps in bytes (None: in C's order), axes being in `order`; None where no plan reads them."""
+    rank, size = len(lengths), dtype.itemsize
+    source: _Side | None
+    if strides is None:
+        source = _side(shape, _c_strides(shape), rank)
+    elif any(step % size for step, n in zip(strides, shape) if n > 1):
+        source = None
+    else:
+        source = _side(shape, [step // size for step in strides], rank)
+    if source is None:
+        return None
+    last = lengths[-1] // 2 + 1 if kind == "from real" else lengths[-1]
+    made = (*shape[: len(shape) - rank], *lengths[:-1], last)
+    dtype = real_dtype(dtype) if kind == "to real" else np.result_type(dtype, np.complex64)
+    # In C's order of the axes as they were, if a plan can write that; else of those in `order`.
+    natural = tuple(made[order.index(axis)] for axis in range(len(made)))
+    steps = _c_strides(natural)
+    side = _side(made, [steps[axis] for axis in order], rank)
+    back = None if side is not None else tuple(np.argsort(order).tolist())
+    if side is None:
+        side = _Side(tuple(made[-rank:]), 1, math.prod(made[-rank:]))
+    number, letters = _KINDS[kind, dtype.char in "dD"]
+    plan = (lengths, source, side, number, math.prod(made[: len(made) - rank]))
+    return _Way(made if back else natural, dtype, plan, f"cufftExec{letters}", back)
+
+
 def _run(a: ndarray, kind: str, forward: bool, axes: tuple[int, ...], lengths: tuple[int, ...]) -> ndarray:
     """A transform along up to three axes, along which the array has what is needed."""
-    rank, dtype, device = len(axes), a.dtype, a.device
-    order = [*(axis for axis in range(a.ndim) if axis not in axes), *axes]
-    a = _permute(a, order)
-    last = lengths[-1] // 2 + 1 if kind == "from real" else lengths[-1]
-    shape = (*a.shape[: a.ndim - rank], *lengths[:-1], last)
-    made = real_dtype(dtype) if kind == "to real" else np.result_type(dtype, np.complex64)
-    found, side, is_turned = _result(shape, order, rank, made, device)
-    spent: list[ndarray] = []
+    device, order = a.device, _order(a.ndim, axes)
+    if order is not None:
+        a = _permute(a, order)
+    order = order or tuple(range(a.ndim))
+    operand, spent = None, []
     if kind == "to real":
         spent = [_as_looked_at(a, lengths[-1])]
-        operand, source = None, _side(a.shape, _c_strides(a.shape), rank)
+        way = _way(a.shape, None, a.dtype, kind, order, lengths)
     else:
-        operand, source = _operand(a, rank)
-    number, letters = _KINDS[kind, made.char in "dD"]
-    batch = math.prod(shape[: len(shape) - rank])
-    name = f"cufftExec{letters}"
+        operand = Operand(a)
+        way = _way(a.shape, operand.strides, a.dtype, kind, order, lengths) if _is_aligned(operand, a.dtype) else None
+        if way is None:
+            operand = Operand(calling.dense(a))
+            way = _way(a.shape, None, a.dtype, kind, order, lengths)
+    if way is None:
+        raise RuntimeError("there is no plan for a copy in C's order")
+    found = new(way.shape, way.dtype, device)
     direction = () if kind != "complex" else (_FORWARD if forward else _INVERSE,)
     library: Any = finding.library("cufft")
 
     def call(to: int, *given: int) -> None:
-        plan, size = _plan(device, lengths, source, side, number, batch)
-        work = Operand(new((max(size, 1),), np.uint8, device))
-        _check(library.cufftSetWorkArea(plan, work.address), "cufftSetWorkArea")
-        _check(getattr(library, name)(plan, given[0] if operand is None else operand.address, to, *direction), name)
+        plan, size = _plan(device, way.plan)
+        if size:
+            work = Operand(new((size,), _BYTE, device))
+            _check(library.cufftSetWorkArea(plan, work.address), "cufftSetWorkArea")
+        _check(getattr(library, way.name)(plan, given[0] if operand is None else operand.address, to, *direction), way.name)
 
     written(device, [found, *spent], call)
-    return calling.dense(_permute(found, np.argsort(order).tolist())) if is_turned else found
+    return found if way.back is None else calling.dense(_permute(found, way.back))
 
 
-def _result(shape: tuple[int, ...], order: list[int], rank: int, dtype: np.dtype, device: Device) -> tuple[ndarray, _Side, bool]:
-    """An array for the result in C's order of the axes as they were, if a plan can write that; else with those transformed behind, and
-    True."""
-    natural = [shape[order.index(axis)] for axis in range(len(shape))]
-    strides = _c_strides(natural)
-    side = _side(shape, [strides[axis] for axis in order], rank)
-    if side is not None:
-        return new(natural, dtype, device), side, False
-    return new(shape, dtype, device), _dense_side(shape, rank), True
-
-
-def _dense_side(shape: Sequence[int], rank: int) -> _Side:
-    return _Side(tuple(shape[-rank:]), 1, math.prod(shape[-rank:]))
-
-
-def _operand(a: ndarray, rank: int) -> tuple[Operand, _Side]:
-    """What is transformed, as it lies or as a copy."""
-    operand, size = Operand(a), a.dtype.itemsize
-    steps = [step for step, n in zip(operand.strides, a.shape) if n > 1]
+def _is_aligned(operand: Operand, dtype: np.dtype) -> bool:
     # Real numbers are read in pairs, too.
-    if operand.address % (size if a.dtype.kind == "c" else 2 * size) == 0 and not any(step % size for step in steps):
-        side = _side(a.shape, [step // size for step in operand.strides], rank)
-        if side is not None:
-            return operand, side
-    return Operand(calling.dense(a)), _dense_side(a.shape, rank)
+    return operand.address % (dtype.itemsize if dtype.kind == "c" else 2 * dtype.itemsize) == 0
 
 
 def _as_looked_at(a: ndarray, n: int) -> ndarray:
     """A copy for what becomes n real numbers, without the parts that there are none of: those of the first coefficient, and of the middle
     one."""
-    a = calling.dense(a)
-    for at in (0, n // 2):
-        if 2 * at % n == 0:
-            a[..., at] = _cast(weft.real(a[..., at]), a.dtype)
-    return a
+    places = positions(n // 2 + 1, a, np.int32)
+    alone = u("equal", places, 0)
+    if n % 2 == 0:
+        alone = u("logical_or", alone, u("equal", places, n // 2))
+    return calling.dense(select(alone, _cast(weft.real(a), a.dtype), a))
 
 
 _kept: dict[Device, OrderedDict[Any, tuple[int, int]]] = {}
 
 
-def _plan(device: Device, lengths: tuple[int, ...], source: _Side, side: _Side, kind: int, batch: int) -> tuple[int, int]:
+def _plan(device: Device, key: tuple[Any, ...]) -> tuple[int, int]:
     """A plan of the current device, and the bytes of its workspace. The caller has the device's lock."""
     plans = _kept.setdefault(device, OrderedDict())
-    key = (lengths, source, side, kind, batch)
-    if key in plans:
+    known = plans.get(key)
+    if known is not None:
         plans.move_to_end(key)
-        return plans[key]
+        return known
     library: Any = finding.library("cufft")
     if len(plans) >= _PLANS:
         # What it gives back may still be used.
         device.synchronize()
         _check(library.cufftDestroy(plans.popitem(last=False)[1][0]), "cufftDestroy")
+    lengths, source, side, kind, batch = key
     plan, size = ctypes.c_int(), ctypes.c_size_t()
     _check(library.cufftCreate(ctypes.byref(plan)), "cufftCreate")
     try:
@@ -240,6 +278,8 @@ def _plan(device: Device, lengths: tuple[int, ...], source: _Side, side: _Side, 
         made = library.cufftMakePlanMany64(plan, len(lengths), _longs(lengths), *of_sides, kind, batch, ctypes.byref(size))
         _check(made, "cufftMakePlanMany64")
         _check(library.cufftSetStream(plan, calling.stream(device)), "cufftSetStream")
+        if size.value == 0:
+            _check(library.cufftSetWorkArea(plan, 0), "cufftSetWorkArea")
     except BaseException:
         library.cufftDestroy(plan)
         raise

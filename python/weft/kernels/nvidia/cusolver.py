@@ -2,7 +2,7 @@
 
 Its matrices are in column-major order. A Hermitian matrix in C's order is its own conjugate there, whose other triangle is read; a matrix
 with fewer rows than columns is decomposed as its transpose; any other one is transposed when the copy is made that the library writes
-over. Whether all went well is asked once for all matrices of a stack.
+over. Whether all went well is asked once for all matrices of a stack, when everything is under way: that is the only wait of a call.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import weft
-from weft._weft import Device, _broadcast, _cast, _from_numpy, _reshape, _to_numpy, ndarray
+from weft._weft import Device, _broadcast, _cast, _eval, _from_numpy, _reshape, _to_numpy, ndarray
 from weft.arrays._common import broadcast_shape, real_dtype, select, u
 from weft.arrays._compiled import on_hosts
 from weft.arrays.shapes import matrix_transpose
@@ -25,7 +25,7 @@ from weft.kernels.launching import launched
 from weft.linalg._routines import LinAlgError
 
 from . import calling, cublas, finding
-from .calling import FORMATS, LETTERS, Operand, dense, new, stacked, written, zeros
+from .calling import LETTERS, Operand, dense, format_of, new, stacked, written, zeros
 from .signatures import HERMITIAN, ORTHOGONAL
 
 _STATUSES = {
@@ -50,6 +50,8 @@ _PLAIN = 0
 _SMALL = 512
 # The largest matrices that Jacobi's methods take in stacks.
 _TINY = 32
+# So many bytes of the host's are kept from a call to the next.
+_MOST_KEPT = 64 << 20
 # Sizes of calls that have no 64-bit form.
 _MOST = 2**31 - 1
 
@@ -66,7 +68,7 @@ def _handles(device: Device) -> tuple[ctypes.c_void_p, ctypes.c_void_p]:
 def routine(name: str, arrays: Sequence[ndarray], like: Callable[..., Any]) -> tuple[ndarray, ...] | None:
     """What a routine gives, or None where there is no library, it has no such routine, or there is nothing to compute."""
     function = _ROUTINES.get(name)
-    if function is None or arrays[0].dtype.name not in LETTERS or any(a.size == 0 or a.device != arrays[0].device for a in arrays):
+    if function is None or arrays[0].dtype.char not in LETTERS or any(a.size == 0 or a.device != arrays[0].device for a in arrays):
         return None
     if finding.library("cusolver") is None or finding.library("cublas") is None:
         return None
@@ -85,6 +87,19 @@ def _call_generic(device: Device, name: str, *args: Any) -> None:
     _check(getattr(finding.library("cusolver"), name)(*_handles(device), *args), name)
 
 
+_host_rooms: dict[Device, ctypes.Array[Any]] = {}
+
+
+def _host_room(device: Device, size: int) -> ctypes.Array[Any]:
+    """Memory of the host for a call on a device, kept up to some size: new one is zeroed page by page. The caller has the device's lock."""
+    kept = _host_rooms.get(device)
+    if kept is None or len(kept) < size:
+        kept = ctypes.create_string_buffer(size)
+        if size <= _MOST_KEPT:
+            _host_rooms[device] = kept
+    return kept
+
+
 class _Room:
     """The workspaces of a call of the 64-bit interface, one for all matrices of a stack."""
 
@@ -93,7 +108,7 @@ class _Room:
         _call_generic(device, f"{name}_bufferSize", *args, ctypes.byref(on_device), ctypes.byref(on_host))
         self.sizes = max(on_device.value, 1), max(on_host.value, 1)
         self.operand = Operand(new((self.sizes[0],), np.uint8, device))
-        self.host = ctypes.create_string_buffer(self.sizes[1])
+        self.host = _host_room(device, self.sizes[1])
 
     def arguments(self) -> tuple[Any, ...]:
         return self.operand.address, self.sizes[0], self.host, self.sizes[1]
@@ -104,11 +119,18 @@ def _by_rows(columns: ndarray) -> ndarray:
     return dense(matrix_transpose(columns))
 
 
-def _refuse_where(info: ndarray, words: str) -> None:
-    """LinAlgError if the library says of a matrix of a stack that it could not do it. This waits for the device.
+def _flags(count: int, device: Device) -> ndarray:
+    """Where the library says of each matrix of a stack whether all went well. It always does."""
+    return new((count,), np.int32, device)
+
+
+def _refuse_where(info: ndarray, words: str, *made: ndarray) -> None:
+    """LinAlgError if the library says of a matrix of a stack that it could not do it. This waits for the device, which is given before what
+    else is made of the results.
 
     What is below zero is no matter of the matrix: that is the number of an argument that the library does not take.
     """
+    _eval([info, *made], False)
     found = _to_numpy(info)
     if (found < 0).any():
         raise LibraryError(f"argument {-int(found.min())} of a routine of cuSOLVER or cuBLAS is not valid")
@@ -122,15 +144,14 @@ def _valid(made: ndarray, info: ndarray) -> ndarray:
     return select(wrong, made.dtype.type(np.nan), made)
 
 
-def _earlier(info: ndarray, other: ndarray) -> ndarray:
-    """What one call says of each matrix, but where another one did not take an argument."""
-    return select(u("less", other, np.int32(0)), other, info)
+def _without_others(a: ndarray) -> ndarray:
+    """A copy as one stack with zeros in place of what is not finite, which iterations might not end with."""
+    return stacked(dense(select(weft.isfinite(a), a, a.dtype.type(0))))
 
 
-def _refuse_unless_finite(a: ndarray, words: str) -> None:
-    """LinAlgError for what iterations might not end with."""
-    if not _to_numpy(weft.isfinite(a).all()):
-        raise LinAlgError(words)
+def _refused_unless_finite(a: ndarray, info: ndarray) -> ndarray:
+    """What the library says of each matrix, or that none could be done if there is something in them that is not finite."""
+    return select(weft.isfinite(a).all(), info, np.int32(1))
 
 
 def _addresses(start: int, count: int, bytes: int, device: Device) -> Operand:
@@ -141,30 +162,29 @@ def _addresses(start: int, count: int, bytes: int, device: Device) -> Operand:
 
 def _cholesky(a: ndarray, *, lower: bool) -> tuple[ndarray]:
     device, n, dtype = a.device, a.shape[-1], a.dtype
-    factor = stacked(dense(a))
+    # Of what the library sees it takes the lower triangle, in half the time of the upper one. That is the upper one in C's order: for the
+    # lower one matrices are transposed on the way there and back.
+    factor = stacked(dense(matrix_transpose(a) if lower else a))
     count, bytes = factor.shape[0], n * n * dtype.itemsize
-    info = zeros((count,), np.int32, device)
-    triangle = _UPPER if lower else _LOWER
-    matrix = FORMATS[dtype.name]
+    info, matrix = _flags(count, device), format_of(dtype)
 
     def call(at: int, flags: int) -> None:
         if count > 1 and n <= _SMALL:
             listed = _addresses(at, count, bytes, device)
-            _call(device, f"cusolverDn{LETTERS[dtype.name]}potrfBatched", triangle, n, listed.address, n, flags, count)
+            _call(device, f"cusolverDn{LETTERS[dtype.char]}potrfBatched", _LOWER, n, listed.address, n, flags, count)
             return
-        room = _Room(device, "cusolverDnXpotrf", triangle, n, matrix, at, n, matrix)
+        room = _Room(device, "cusolverDnXpotrf", _LOWER, n, matrix, at, n, matrix)
         for i in range(count):
             place = (matrix, at + i * bytes, n, matrix)
-            _call_generic(device, "cusolverDnXpotrf", triangle, n, *place, *room.arguments(), flags + 4 * i)
+            _call_generic(device, "cusolverDnXpotrf", _LOWER, n, *place, *room.arguments(), flags + 4 * i)
 
     written(device, [factor, info], call)
     # A NaN is no pivot that is too small, which is what the library looks for.
-    diagonal = weft.real(weft.diagonal(factor, axis1=-2, axis2=-1))
-    sound = u("greater", diagonal, diagonal.dtype.type(0)).all(axis=-1)
-    unsound = u("logical_and", u("equal", info, np.int32(0)), u("logical_not", sound))
-    _refuse_where(select(unsound, np.int32(1), info), "Matrix is not positive definite")
-    kept = weft.tril(factor) if lower else weft.triu(factor)
-    return (_reshape(kept, a.shape),)
+    diagonal, flags = weft.real(weft.diagonal(factor, axis1=-2, axis2=-1)), info[:, None]
+    unsound = select(u("greater", diagonal, diagonal.dtype.type(0)), np.int32(0), np.int32(1))
+    kept = _reshape(dense(weft.tril(matrix_transpose(factor))) if lower else weft.triu(factor), a.shape)
+    _refuse_where(select(u("equal", flags, np.int32(0)), unsound, flags).max(axis=-1), "Matrix is not positive definite", kept)
+    return (kept,)
 
 
 class _Lu:
@@ -177,17 +197,18 @@ class _Lu:
         self.count = self.factors.shape[0]
         self.together = self.count > 1 and self.n <= _SMALL
         self.pivots = new((self.count, self.n), np.int32 if self.together else np.int64, self.device)
-        self.info = zeros((self.count,), np.int32, self.device)
-        written(self.device, [self.factors, self.pivots, self.info], self._factor)
+        # What is said of the factors, and of the solutions where the library says something of each.
+        self.said = new((1 if self.together else 2, self.count), np.int32, self.device)
+        written(self.device, [self.factors, self.pivots, self.said], self._factor)
 
     def _bytes(self, columns: int) -> int:
         return self.n * columns * self.dtype.itemsize
 
     def _factor(self, at: int, pivots: int, info: int) -> None:
-        n, device, matrix = self.n, self.device, FORMATS[self.dtype.name]
+        n, device, matrix = self.n, self.device, format_of(self.dtype)
         if self.together:
             listed = _addresses(at, self.count, self._bytes(n), device)
-            name = f"cublas{LETTERS[self.dtype.name]}getrfBatched"
+            name = f"cublas{LETTERS[self.dtype.char]}getrfBatched"
             args = (n, listed.address, n, pivots, info, self.count)
             cublas.check(getattr(finding.library("cublas"), name)(cublas.handle(device), *args), name)
             return
@@ -199,9 +220,8 @@ class _Lu:
     def solve(self, b: ndarray) -> ndarray:
         """The solutions for a stack of right-hand sides, as many as there are matrices; LinAlgError for singular matrices."""
         sides = stacked(dense(matrix_transpose(b)))
-        flags = zeros((self.count,), np.int32, self.device)
         factors, pivots = Operand(self.factors), Operand(self.pivots)
-        columns, n, device, matrix = b.shape[-1], self.n, self.device, FORMATS[self.dtype.name]
+        columns, n, device, matrix = b.shape[-1], self.n, self.device, format_of(self.dtype)
 
         def call(at: int, info: int) -> None:
             if self.together:
@@ -209,7 +229,7 @@ class _Lu:
                     _addresses(start, self.count, self._bytes(width), device) for start, width in ((factors.address, n), (at, columns))
                 ]
                 wrong = ctypes.c_int()
-                name = f"cublas{LETTERS[self.dtype.name]}getrsBatched"
+                name = f"cublas{LETTERS[self.dtype.char]}getrsBatched"
                 args = (_PLAIN, n, columns, lists[0].address, n, pivots.address, lists[1].address, n, ctypes.byref(wrong), self.count)
                 cublas.check(getattr(finding.library("cublas"), name)(cublas.handle(device), *args), name)
                 if wrong.value < 0:
@@ -217,12 +237,13 @@ class _Lu:
                 return
             for i in range(self.count):
                 place = (matrix, factors.address + i * self._bytes(n), n, pivots.address + 8 * n * i)
-                side = (matrix, at + i * self._bytes(columns), n, info + 4 * i)
+                side = (matrix, at + i * self._bytes(columns), n, info + 4 * (self.count + i))
                 _call_generic(device, "cusolverDnXgetrs", _PLAIN, n, columns, *place, *side)
 
-        written(device, [sides, flags], call)
-        _refuse_where(_earlier(self.info, flags), "Singular matrix")
-        return _by_rows(sides)
+        written(device, [sides, self.said], call)
+        made = _by_rows(sides)
+        _refuse_where(self.said, "Singular matrix", made)
+        return made
 
 
 def _solve(a: ndarray, b: ndarray) -> tuple[ndarray]:
@@ -250,10 +271,11 @@ def _slogdet(a: ndarray) -> tuple[ndarray, ndarray]:
     order = select(u("equal", found.pivots, in_place), one, -one)
     sign = u("multiply", signs.prod(axis=-1), order.prod(axis=-1))
     logarithm = u("log", sizes).sum(axis=-1)
-    singular = u("greater", found.info, np.int32(0))
+    info = found.said[0]
+    singular = u("greater", info, np.int32(0))
     sign = select(singular, a.dtype.type(0), sign)
     logarithm = select(singular, -logarithm.dtype.type(np.inf), logarithm)
-    sign, logarithm = _valid(sign, found.info), _valid(logarithm, found.info)
+    sign, logarithm = _valid(sign, info), _valid(logarithm, info)
     return _reshape(sign, a.shape[:-2]), _reshape(logarithm, a.shape[:-2])
 
 
@@ -266,8 +288,8 @@ def _reflections(a: ndarray) -> tuple[ndarray, ndarray]:
     """What LAPACK's geqrf gives, by columns: a stack (count, n, m), and the scales (count, k)."""
     device, dtype, (m, n) = a.device, a.dtype, a.shape[-2:]
     found = stacked(dense(matrix_transpose(a)))
-    count, k, matrix = found.shape[0], min(m, n), FORMATS[dtype.name]
-    scales, info = new((count, k), dtype, device), zeros((count,), np.int32, device)
+    count, k, matrix = found.shape[0], min(m, n), format_of(dtype)
+    scales, info = new((count, k), dtype, device), _flags(count, device)
 
     def call(at: int, to: int, flags: int) -> None:
         room = _Room(device, "cusolverDnXgeqrf", m, n, matrix, at, m, matrix, to, matrix)
@@ -289,8 +311,8 @@ def _columns(found: ndarray, scales: ndarray, width: int) -> ndarray:
     else:
         rows = dense(found[:, :width])
     given = Operand(scales)
-    info = zeros((count,), np.int32, device)
-    name = f"cusolverDn{ORTHOGONAL[LETTERS[dtype.name]]}"
+    info = _flags(count, device)
+    name = f"cusolverDn{ORTHOGONAL[LETTERS[dtype.char]]}"
 
     def call(at: int, flags: int) -> None:
         size = ctypes.c_int()
@@ -342,62 +364,60 @@ def _at_once(device: Device, name: str, params: str, dtype: np.dtype, args: tupl
 
 
 def _eigh(a: ndarray, *, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
-    words = "Eigenvalues did not converge"
-    # Of the other triangle nothing is read.
-    _refuse_unless_finite(weft.tril(a) if lower else weft.triu(a), words)
     device, dtype, n = a.device, a.dtype, a.shape[-1]
-    found = stacked(dense(a))
-    count, matrix, real = found.shape[0], FORMATS[dtype.name], real_dtype(dtype)
-    values, info = new((count, n), real, device), zeros((count,), np.int32, device)
+    found = _without_others(a)
+    count, matrix, real = found.shape[0], format_of(dtype), real_dtype(dtype)
+    values, info = new((count, n), real, device), _flags(count, device)
     job, triangle = int(vectors), _UPPER if lower else _LOWER
 
     def call(at: int, to: int, flags: int) -> None:
         if count > 1 and n <= _TINY:
-            name = f"cusolverDn{HERMITIAN[LETTERS[dtype.name]]}"
+            name = f"cusolverDn{HERMITIAN[LETTERS[dtype.char]]}"
             _at_once(device, name, "cusolverDnCreateSyevjInfo", dtype, (job, triangle, n, at, n, to), flags, count)
             return
-        room = _Room(device, "cusolverDnXsyevd", job, triangle, n, matrix, at, n, FORMATS[real.name], to, matrix)
+        room = _Room(device, "cusolverDnXsyevd", job, triangle, n, matrix, at, n, format_of(real), to, matrix)
         for i in range(count):
-            place = (matrix, at + i * n * n * dtype.itemsize, n, FORMATS[real.name], to + i * n * real.itemsize, matrix)
+            place = (matrix, at + i * n * n * dtype.itemsize, n, format_of(real), to + i * n * real.itemsize, matrix)
             _call_generic(device, "cusolverDnXsyevd", job, triangle, n, *place, *room.arguments(), flags + 4 * i)
 
     written(device, [found, values, info], call)
-    _refuse_where(info, words)
-    values = _reshape(values, a.shape[:-1])
-    if not vectors:
-        return (values,)
-    columns = _reshape(_by_rows(found), a.shape)
-    # What was decomposed is the conjugate.
-    return values, u("conjugate", columns) if dtype.kind == "c" else columns
+    # Of the other triangle nothing is read.
+    info = _refused_unless_finite(weft.tril(a) if lower else weft.triu(a), info)
+    made = [_reshape(values, a.shape[:-1])]
+    if vectors:
+        columns = _reshape(_by_rows(found), a.shape)
+        # What was decomposed is the conjugate.
+        made.append(u("conjugate", columns) if dtype.kind == "c" else columns)
+    _refuse_where(info, "Eigenvalues did not converge", *made)
+    return tuple(made)
 
 
 def _svd(a: ndarray, *, job: str) -> tuple[ndarray, ...]:
-    words, shape = "SVD did not converge", a.shape
-    _refuse_unless_finite(a, words)
+    shape = a.shape
     # Of what is wider than tall the transpose is decomposed, as which it lies.
     wide = shape[-2] < shape[-1]
-    found = stacked(dense(a if wide else matrix_transpose(a)))
+    found = _without_others(a if wide else matrix_transpose(a))
     count, n, m = found.shape
-    values, info = new((count, n), real_dtype(a.dtype), a.device), zeros((count,), np.int32, a.device)
+    values, info = new((count, n), real_dtype(a.dtype), a.device), _flags(count, a.device)
     if count > 1 and m <= _TINY:
         left, right = _small_svd(found, values, info, job)
     else:
         left, right = _large_svd(found, values, info, job)
-    _refuse_where(info, words)
-    values = _reshape(values, (*shape[:-2], n))
-    if job == "N":
-        return (values,)
-    # Both by columns: read in C's order they are the transposes, which is what the transpose's decomposition needs, exchanged.
-    first, second = (right, left) if wide else (_by_rows(left), _by_rows(right))
-    first, second = (_reshape(x, (*shape[:-2], *x.shape[-2:])) for x in (first, second))
-    return first, values, second
+    made = [_reshape(values, (*shape[:-2], n))]
+    if job != "N":
+        # Both by columns: read in C's order they are the transposes, which is what the transpose's decomposition needs, exchanged.
+        first, second = (right, left) if wide else (_by_rows(left), _by_rows(right))
+        first, second = (_reshape(x, (*shape[:-2], *x.shape[-2:])) for x in (first, second))
+        made = [first, *made, second]
+    _refuse_where(_refused_unless_finite(a, info), "SVD did not converge", *made)
+    return tuple(made)
 
 
 def _small_svd(found: ndarray, values: ndarray, info: ndarray, job: str) -> tuple[ndarray, ndarray]:
     """Left vectors, and the adjoint of the right ones, by columns, of a stack of small matrices by columns."""
     device, dtype, (count, n, m) = found.device, found.dtype, found.shape
     left, right = new((count, m, m), dtype, device), new((count, n, n), dtype, device)
-    name = f"cusolverDn{LETTERS[dtype.name]}gesvdjBatched"
+    name = f"cusolverDn{LETTERS[dtype.char]}gesvdjBatched"
 
     def call(at: int, to: int, u_at: int, v_at: int, flags: int) -> None:
         args = (int(job != "N"), m, n, at, m, to, u_at, m, v_at, n)
@@ -413,13 +433,13 @@ def _small_svd(found: ndarray, values: ndarray, info: ndarray, job: str) -> tupl
 def _large_svd(found: ndarray, values: ndarray, info: ndarray, job: str) -> tuple[ndarray, ndarray]:
     """The same of a stack of any matrices, one after the other."""
     device, dtype, real, (count, n, m) = found.device, found.dtype, values.dtype, found.shape
-    matrix, size = FORMATS[dtype.name], dtype.itemsize
+    matrix, size = format_of(dtype), dtype.itemsize
     width = 0 if job == "N" else m if job == "A" else n
     left, right = new((count, max(width, 1), m), dtype, device), new((count, n if width else 1, n), dtype, device)
     jobs = (ord(job), ord(job), m, n)
 
     def places(at: int, to: int, u_at: int, v_at: int) -> tuple[Any, ...]:
-        return (matrix, at, m, FORMATS[real.name], to, matrix, u_at, m, matrix, v_at, n, matrix)
+        return (matrix, at, m, format_of(real), to, matrix, u_at, m, matrix, v_at, n, matrix)
 
     def call(at: int, to: int, u_at: int, v_at: int, flags: int) -> None:
         room = _Room(device, "cusolverDnXgesvd", *jobs, *places(at, to, u_at, v_at))
