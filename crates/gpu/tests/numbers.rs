@@ -629,7 +629,15 @@ fn all_of_floats() -> Vec<Trial> {
     use UnOp::*;
     let mut trials = Vec::new();
     for s in FLOATS {
-        let ops = [BinOp::Div, BinOp::Min, BinOp::Max, BinOp::Rem, BinOp::Mod, BinOp::FloorDiv, BinOp::CopySign];
+        let ops = [
+            BinOp::Div,
+            BinOp::Min,
+            BinOp::Max,
+            BinOp::Rem,
+            BinOp::Mod,
+            BinOp::FloorDiv,
+            BinOp::CopySign,
+        ];
         trials.extend(unary(&[Neg, Abs, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsInf, SignBit], s));
         trials.extend(binary(&ops, s));
         trials.extend(compared(s));

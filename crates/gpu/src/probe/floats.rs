@@ -90,7 +90,8 @@ impl Answers {
         let (questions, trials): (Vec<Question>, Vec<Trial>) = asked.into_iter().unzip();
         let results = bench.run(features, &trials)?;
         let right = trials.iter().zip(&results).map(|(trial, words)| is_right(trial, words));
-        self.0.extend(questions.into_iter().zip(right).map(|(question, right)| (s, question, right)));
+        self.0
+            .extend(questions.into_iter().zip(right).map(|(question, right)| (s, question, right)));
         Ok(())
     }
 

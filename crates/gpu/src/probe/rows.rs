@@ -77,7 +77,10 @@ fn subnormal_arithmetic(s: Scalar) -> Vec<(Question, Trial)> {
         (Question::Quotient, two(BinOp::Div, s, small, whole.clone())),
         (Question::Quotient, two(BinOp::Div, s, subnormal.clone(), part.clone())),
         (Question::Quotient, two(BinOp::Div, s, other.clone(), subnormal.clone())),
-        (Question::Fma, Trial::new(Number::Fma(s), vec![subnormal.clone(), whole, other.clone()])),
+        (
+            Question::Fma,
+            Trial::new(Number::Fma(s), vec![subnormal.clone(), whole, other.clone()]),
+        ),
         (Question::Fma, Trial::new(Number::Fma(s), vec![other, part, subnormal])),
     ]
 }
@@ -121,7 +124,9 @@ pub fn conversions() -> Vec<(Question, Trial)> {
     doubles.extend(any(Scalar::F64));
     // The last subnormal bit, and what lies between two of them.
     let unit = f64::from(f32::from_bits(1));
-    let halves = (0..32).map(|n| f64::from(n) / 4.0 * unit).flat_map(|x| [x, x.next_up(), x.next_down()]);
+    let halves = (0..32)
+        .map(|n| f64::from(n) / 4.0 * unit)
+        .flat_map(|x| [x, x.next_up(), x.next_down()]);
     let last = [least - unit / 2.0, least - unit / 2.0 - unit * 1e-6, least - unit / 4.0];
     doubles.extend(halves.chain(last).flat_map(|x| [Const::f64(x), Const::f64(-x)]));
     vec![

@@ -65,7 +65,9 @@ pub fn flushing(words: &[u32], bits: &[u32]) -> Vec<u32> {
     let mut out = header.to_vec();
     let start = code.iter().position(|one| one[0] & 0xffff == FUNCTION).unwrap_or(code.len());
     out.extend(code[..start].iter().copied().flatten());
-    let known = bits.iter().filter_map(|bits| Some((*bits, *types.floats.get(bits)?, *types.ints.get(bits)?)));
+    let known = bits
+        .iter()
+        .filter_map(|bits| Some((*bits, *types.floats.get(bits)?, *types.ints.get(bits)?)));
     let widths: Vec<Width> = known
         .map(|(bits, float, int)| {
             let mut constant = |value: u64| {
