@@ -1,4 +1,4 @@
-"""Subnormal numbers are no zeros, whatever looks at them: comparisons, sizes, signs, conversions, rounding, atomics, arrays, on every device.
+"""Subnormal numbers are no zeros to whatever looks at them: comparisons, sizes, conversions, rounding, atomics, arrays, on every device.
 
 Some devices keep them in sums and products only. One NaN stands for all.
 """
