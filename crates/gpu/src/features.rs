@@ -1,6 +1,7 @@
 //! Features: what a device can do, as far as code depends on it.
 
 use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use weft_ir::Scalar;
 
 /// The interface a device is driven through. It decides the form code is handed over in, and what can be said in that form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,10 +41,12 @@ pub struct Features {
     /// naga's `fma` rounds once.
     pub exact_fma32: bool,
     pub exact_fma64: bool,
-    /// Division and square root of float32 are rounded correctly.
+    /// Quotients and square roots of float32 are rounded correctly.
     pub exact_divide: bool,
+    pub exact_sqrt: bool,
     /// The same of float64.
     pub exact_divide64: bool,
+    pub exact_sqrt64: bool,
     /// `floor`, `ceil`, `trunc` and rounding to the nearest even give what they should. Where the CPU has no instruction for as many float64
     /// as Mesa's driver computes at a time (AVX2), its `trunc` and `round` of them are wrong.
     pub exact_rounding32: bool,
@@ -52,9 +55,12 @@ pub struct Features {
     /// and `x / 0` for anything where it sees the zero; zeros are kept from its sight then. So are integers made 64 bits wide: it compares them
     /// wrongly with constants. And what a lane had when it left a loop by its only exit is lost to it: such loops get another exit then.
     pub exact_zeros: bool,
-    /// Subnormal numbers are kept.
-    pub subnormals32: bool,
-    pub subnormals64: bool,
+    /// What is done to subnormal numbers.
+    pub subnormals32: Subnormals,
+    pub subnormals64: Subnormals,
+    /// Subnormal float32 become the float64 that they are, and float64 become them, rounded once.
+    pub exact_widening: bool,
+    pub exact_narrowing: bool,
     /// Modes of SPIR-V's float controls that can be asked for.
     pub controls32: FloatControls,
     pub controls64: FloatControls,
@@ -79,6 +85,44 @@ pub struct Features {
     pub binding_bytes: u32,
     /// Storage bindings of a kernel.
     pub bindings: u32,
+}
+
+/// What a device does to subnormal numbers of a type: what is not right takes them for zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Subnormals {
+    /// Sums and products take them and give them.
+    pub kept: bool,
+    pub compared: Comparisons,
+    pub absolute: bool,
+    pub negated: bool,
+}
+
+/// How floats are compared. NVIDIA's driver for Vulkan takes subnormal float32 for zeros when it compares them, not when it computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparisons {
+    /// As the device does it.
+    Own,
+    /// As the device does it, as they are and multiplied.
+    Scaled,
+    /// As integers.
+    ByBits,
+}
+
+impl Subnormals {
+    /// All is right.
+    pub const EXACT: Subnormals = Subnormals {
+        kept: true,
+        compared: Comparisons::Own,
+        absolute: true,
+        negated: true,
+    };
+    /// Nothing is relied on.
+    pub const LOST: Subnormals = Subnormals {
+        kept: false,
+        compared: Comparisons::ByBits,
+        absolute: false,
+        negated: false,
+    };
 }
 
 /// What `SPV_KHR_float_controls` lets code demand of a width.
@@ -107,6 +151,14 @@ impl Features {
 }
 
 impl Features {
+    /// What is done to subnormal numbers of a type.
+    pub const fn subnormals(&self, s: Scalar) -> &Subnormals {
+        match s {
+            Scalar::F64 => &self.subnormals64,
+            _ => &self.subnormals32,
+        }
+    }
+
     /// naga's validator for what the device has.
     pub fn validator(&self, flags: ValidationFlags) -> Validator {
         let mut validator = Validator::new(flags, self.capabilities());
@@ -138,12 +190,16 @@ impl Features {
             exact_fma32: false,
             exact_fma64: false,
             exact_divide: true,
+            exact_sqrt: true,
             exact_divide64: true,
+            exact_sqrt64: true,
             exact_rounding32: true,
             exact_rounding64: true,
             exact_zeros: false,
-            subnormals32: false,
-            subnormals64: false,
+            subnormals32: Subnormals::EXACT,
+            subnormals64: Subnormals::EXACT,
+            exact_widening: true,
+            exact_narrowing: true,
             controls32: controls,
             controls64: controls,
             subgroup: 8,
@@ -172,10 +228,10 @@ impl Features {
             exact_fma32: true,
             exact_fma64: false,
             exact_divide: false,
+            exact_sqrt: false,
             exact_divide64: false,
+            exact_sqrt64: false,
             exact_zeros: true,
-            subnormals32: true,
-            subnormals64: false,
             controls32: FloatControls::NONE,
             controls64: FloatControls::NONE,
             subgroup: 32,
@@ -196,7 +252,9 @@ impl Features {
             coherent: true,
             exact_fma32: false,
             exact_divide: false,
+            exact_sqrt: false,
             exact_divide64: false,
+            exact_sqrt64: false,
             exact_zeros: true,
             controls32: FloatControls::NONE,
             controls64: FloatControls::NONE,

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use weft_ir::WARP;
 use weft_runtime::{CompileError, cache};
 
-use crate::features::Features;
+use crate::features::{Comparisons, Features, Subnormals};
 use crate::gpu::Gpu;
 use crate::live::scoped;
 use crate::pipelines;
@@ -17,6 +17,7 @@ pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
     let key = pipelines::driver_key("gpu-tried", gpu)
         .with(format!("{said:?}"))
         .with(include_str!("probe/floats.rs"))
+        .with(include_str!("probe/rows.rs"))
         .with(include_str!("probe/lanes.rs"))
         .with(include_str!("probe/fences.rs"));
     if let Some(known) = cache::get(&key).and_then(|kept| restore(said, &kept)) {
@@ -47,12 +48,16 @@ pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
             exact_fma32: false,
             exact_fma64: false,
             exact_divide: false,
+            exact_sqrt: false,
             exact_divide64: false,
+            exact_sqrt64: false,
             exact_rounding32: false,
             exact_rounding64: false,
             exact_zeros: false,
-            subnormals32: false,
-            subnormals64: false,
+            subnormals32: Subnormals::LOST,
+            subnormals64: Subnormals::LOST,
+            exact_widening: false,
+            exact_narrowing: false,
             ..*said
         })
     };
@@ -71,50 +76,91 @@ fn tried<T>(device: &wgpu::Device, question: impl FnOnce() -> Result<T, String>)
     }
 }
 
-/// What is tried.
-const ANSWERS: usize = 11;
+/// What is tried: truths, how floats are compared, and lanes of a group.
+const TRUTHS: usize = 18;
+const COMPARISONS: [Comparisons; 3] = [Comparisons::Own, Comparisons::Scaled, Comparisons::ByBits];
 
-fn keep(found: &Features) -> [u8; ANSWERS] {
-    [
-        u8::from(found.exact_fma32),
-        u8::from(found.exact_fma64),
-        u8::from(found.exact_divide),
-        u8::from(found.exact_divide64),
-        u8::from(found.exact_rounding32),
-        u8::from(found.exact_rounding64),
-        u8::from(found.exact_zeros),
-        u8::from(found.subnormals32),
-        u8::from(found.subnormals64),
-        u8::from(found.fences),
-        found.group as u8,
-    ]
+fn keep(found: &Features) -> Vec<u8> {
+    let (single, double) = (found.subnormals32, found.subnormals64);
+    let truths: [bool; TRUTHS] = [
+        found.exact_fma32,
+        found.exact_fma64,
+        found.exact_divide,
+        found.exact_divide64,
+        found.exact_sqrt,
+        found.exact_sqrt64,
+        found.exact_rounding32,
+        found.exact_rounding64,
+        found.exact_zeros,
+        single.kept,
+        single.absolute,
+        single.negated,
+        double.kept,
+        double.absolute,
+        double.negated,
+        found.exact_widening,
+        found.exact_narrowing,
+        found.fences,
+    ];
+    let number = |how| COMPARISONS.iter().position(|&one| one == how).map_or(u8::MAX, |n| n as u8);
+    let numbers = [number(single.compared), number(double.compared), found.group as u8];
+    truths.map(u8::from).into_iter().chain(numbers).collect()
 }
 
 fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
-    let [flags @ .., group] = <[u8; ANSWERS]>::try_from(kept).ok()?;
+    let (truths, numbers) = kept.split_first_chunk::<TRUTHS>()?;
+    let &[compared32, compared64, group] = numbers else {
+        return None;
+    };
     let [
         fma32,
         fma64,
         divide32,
         divide64,
+        sqrt32,
+        sqrt64,
         rounding32,
         rounding64,
         zeros,
-        subnormals32,
-        subnormals64,
+        kept32,
+        absolute32,
+        negated32,
+        kept64,
+        absolute64,
+        negated64,
+        widening,
+        narrowing,
         fences,
-    ] = flags.map(|byte| byte != 0);
+    ] = truths.map(|byte| byte != 0);
+    let how = |number: u8| COMPARISONS.get(usize::from(number)).copied();
     let group = u32::from(group);
-    (group.is_power_of_two() && group <= WARP).then_some(Features {
+    if !group.is_power_of_two() || group > WARP {
+        return None;
+    }
+    Some(Features {
         exact_fma32: fma32,
         exact_fma64: fma64,
         exact_divide: divide32,
         exact_divide64: divide64,
+        exact_sqrt: sqrt32,
+        exact_sqrt64: sqrt64,
         exact_rounding32: rounding32,
         exact_rounding64: rounding64,
         exact_zeros: zeros,
-        subnormals32,
-        subnormals64,
+        subnormals32: Subnormals {
+            kept: kept32,
+            compared: how(compared32)?,
+            absolute: absolute32,
+            negated: negated32,
+        },
+        subnormals64: Subnormals {
+            kept: kept64,
+            compared: how(compared64)?,
+            absolute: absolute64,
+            negated: negated64,
+        },
+        exact_widening: widening,
+        exact_narrowing: narrowing,
         fences,
         group,
         ..*said
@@ -125,17 +171,20 @@ fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
 mod tests {
     use super::*;
 
+    const ANSWERS: usize = TRUTHS + 3;
+
     #[test]
     fn what_is_kept_comes_back() {
         let said = Features::lavapipe();
-        for bits in 0..1u16 << (ANSWERS - 1) {
-            let mut kept: Vec<u8> = (0..ANSWERS - 1).map(|bit| (bits >> bit & 1) as u8).collect();
-            kept.push(1 << (bits % 6));
+        for bits in 0..1u32 << TRUTHS {
+            let mut kept: Vec<u8> = (0..TRUTHS).map(|bit| (bits >> bit & 1) as u8).collect();
+            kept.extend([(bits % 3) as u8, (bits % 5 % 3) as u8, 1 << (bits % 6)]);
             let found = restore(&said, &kept).unwrap_or(said);
-            assert_eq!(keep(&found)[..], kept);
+            assert_eq!(keep(&found), kept);
         }
         assert_eq!(restore(&said, &[1, 1]), None);
         assert_eq!(restore(&said, &[0; ANSWERS]), None);
         assert_eq!(restore(&said, &[64; ANSWERS]), None);
+        assert_eq!(restore(&said, &[1; ANSWERS + 1]), None);
     }
 }

@@ -6,12 +6,15 @@
 #[path = "../../cuda/tests/suite/mod.rs"]
 mod suite;
 
+#[path = "common/reads.rs"]
+mod reads;
+
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use suite::Case;
 use weft_gpu::emit::{self, EmitError, Emitted, Facts, Request};
-use weft_gpu::features::{Features, Platform};
+use weft_gpu::features::{Features, Platform, Subnormals};
 use weft_ir::{random, text};
 use weft_passes::{GpuOptions, lower_for_gpu};
 
@@ -22,6 +25,22 @@ const WHOLE_WARPS: Features = Features {
     subgroup: 32,
     group: 32,
     fences: true,
+    ..Features::lavapipe()
+};
+
+/// A Vulkan device of whose subnormal floats nothing is known but that sums and products keep them.
+const BY_BITS: Features = Features {
+    exact_divide: false,
+    exact_sqrt: false,
+    exact_divide64: false,
+    exact_sqrt64: false,
+    exact_rounding32: false,
+    exact_rounding64: false,
+    exact_zeros: true,
+    subnormals32: Subnormals::LOST,
+    subnormals64: Subnormals::LOST,
+    exact_widening: false,
+    exact_narrowing: false,
     ..Features::lavapipe()
 };
 
@@ -165,6 +184,25 @@ fn every_kernel_of_the_suite_without_facts() {
 #[test]
 fn functions() {
     all_are_fine(&suite::functions(), Facts::ALL, Classes::Together);
+}
+
+/// No operation of any kernel may take subnormal floats for zeros where the device may: each kind of naga's expressions on floats is known
+/// to keep them, or done otherwise.
+#[test]
+fn subnormals_are_never_taken_for_zeros() {
+    let mut faults = Vec::new();
+    let random = (0..60).map(|seed| Case {
+        name: format!("seed {seed}"),
+        module: random::kernel(seed).module,
+    });
+    for case in suite::kernels().into_iter().chain(suite::functions()).chain(random) {
+        let Ok(emitted) = emitted(&case, &BY_BITS, Facts::ALL, Classes::Apart) else {
+            continue;
+        };
+        faults.extend(written(&emitted, Platform::Vulkan).err());
+        faults.extend(reads::faults(&emitted).into_iter().map(|fault| format!("{}: {fault}", case.name)));
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
 /// What a device says to a kernel.

@@ -2,13 +2,16 @@
 
 #![allow(unsafe_code, clippy::unwrap_used)]
 
+#[path = "common/flushing.rs"]
+mod flushing;
+
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use naga::valid::{ValidationFlags, Validator};
 use weft_gpu::emit::numbers::Number;
 use weft_gpu::emit::numbers::trial::{Trial, word};
-use weft_gpu::features::{Features, FloatControls};
+use weft_gpu::features::{Comparisons, Features, FloatControls, Subnormals};
 use weft_gpu::probe::{Bench, floats};
 use weft_gpu::spirv;
 use weft_ir::{AtomicOp, BinOp, CmpOp, Const, Scalar, UnOp, eval};
@@ -21,6 +24,8 @@ struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     features: Features,
+    /// Widths of floats whose subnormal numbers are zeros in comparisons and conversions.
+    flushed: &'static [u32],
 }
 
 fn open() -> Gpu {
@@ -54,13 +59,21 @@ fn open() -> Gpu {
         controls64: controls,
         ..Features::lavapipe()
     };
-    Gpu { device, queue, features }
+    Gpu {
+        device,
+        queue,
+        features,
+        flushed: &[],
+    }
 }
 
-fn load(device: &wgpu::Device, module: naga::Module, features: &Features) -> Result<wgpu::ShaderModule, String> {
+fn load(device: &wgpu::Device, module: naga::Module, features: &Features, flushed: &[u32]) -> Result<wgpu::ShaderModule, String> {
     let mut validator = Validator::new(ValidationFlags::all(), features.capabilities());
     let info = validator.validate(&module).map_err(|error| error.emit_to_string(""))?;
-    let words = spirv::write(&module, &info, features, false)?;
+    let mut words = spirv::write(&module, &info, features, false)?;
+    if !flushed.is_empty() {
+        words = flushing::flushing(&words, flushed);
+    }
     let description = wgpu::ShaderModuleDescriptorPassthrough {
         entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
             name: "main".into(),
@@ -75,7 +88,7 @@ fn load(device: &wgpu::Device, module: naga::Module, features: &Features) -> Res
 
 impl Gpu {
     fn run(&self, features: &Features, trials: &[Trial]) -> Vec<Vec<u64>> {
-        let load = |module, features: &Features| load(&self.device, module, features);
+        let load = |module, features: &Features| load(&self.device, module, features, self.flushed);
         let bench = Bench {
             device: &self.device,
             queue: &self.queue,
@@ -85,7 +98,7 @@ impl Gpu {
     }
 
     fn probed(&self) -> Features {
-        let load = |module, features: &Features| load(&self.device, module, features);
+        let load = |module, features: &Features| load(&self.device, module, features, self.flushed);
         let bench = Bench {
             device: &self.device,
             queue: &self.queue,
@@ -140,8 +153,8 @@ fn same(expected: Const, got: u64) -> bool {
 /// One that the device may take for zero.
 fn is_subnormal(features: &Features, c: Const) -> bool {
     match c {
-        Const::F32(b) => !features.subnormals32 && f32::from_bits(b).is_subnormal(),
-        Const::F64(b) => !features.subnormals64 && f64::from_bits(b).is_subnormal(),
+        Const::F32(b) => !features.subnormals32.kept && f32::from_bits(b).is_subnormal(),
+        Const::F64(b) => !features.subnormals64.kept && f64::from_bits(b).is_subnormal(),
         _ => false,
     }
 }
@@ -494,7 +507,9 @@ fn quotients_and_roots_of_our_own() {
     let gpu = open();
     let features = Features {
         exact_divide: false,
+        exact_sqrt: false,
         exact_divide64: false,
+        exact_sqrt64: false,
         ..gpu.probed()
     };
     let mut trials = Vec::new();
@@ -588,9 +603,12 @@ fn the_probe_finds_what_the_device_does() {
     let gpu = open();
     let found = gpu.probed();
     assert!(
-        found.exact_divide && found.exact_divide64 && found.subnormals32 && found.subnormals64,
+        found.exact_divide && found.exact_divide64 && found.exact_sqrt && found.exact_sqrt64,
         "{found:?}"
     );
+    let kept = [found.subnormals32, found.subnormals64];
+    assert_eq!(kept, [Subnormals::EXACT; 2]);
+    assert!(found.exact_widening && found.exact_narrowing, "{found:?}");
     let claimed = Features {
         exact_fma32: true,
         exact_fma64: true,
@@ -604,4 +622,75 @@ fn the_probe_finds_what_the_device_does() {
         wrong.is_empty()
     });
     assert!(exact.eq([found.exact_fma32, found.exact_fma64]));
+}
+
+/// Everything that looks at floats, and on a device whose own fma and quotients are not relied on.
+fn all_of_floats() -> Vec<Trial> {
+    use UnOp::*;
+    let mut trials = Vec::new();
+    for s in FLOATS {
+        let ops = [
+            BinOp::Div,
+            BinOp::Min,
+            BinOp::Max,
+            BinOp::Rem,
+            BinOp::Mod,
+            BinOp::FloorDiv,
+            BinOp::CopySign,
+        ];
+        trials.extend(unary(&[Neg, Abs, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsInf, SignBit], s));
+        trials.extend(binary(&ops, s));
+        trials.extend(compared(s));
+        trials.push(trial(Number::Fma(s), &[s; 3]));
+        let atomics = [AtomicOp::Min, AtomicOp::Max, AtomicOp::NanMin, AtomicOp::NanMax];
+        trials.extend(atomics.map(|op| trial(Number::Atomic(op, s), &[s, s])));
+        let others = Scalar::ALL.into_iter().filter(|t| !t.is_complex());
+        let casts = others.flat_map(|t| [(s, t), (t, s)]);
+        trials.extend(casts.map(|(from, to)| trial(Number::Cast { from, to }, &[from])));
+    }
+    trials
+}
+
+/// As NVIDIA's driver: subnormal numbers are zeros in comparisons, conversions and GLSL's functions, but kept by arithmetic.
+#[test]
+fn a_device_that_takes_subnormals_for_zeros() {
+    for flushed in [&[32][..], &[64], &[32, 64]] {
+        let gpu = Gpu { flushed, ..open() };
+        let found = gpu.probed();
+        for (bits, subnormals, rounding) in [
+            (32, found.subnormals32, found.exact_rounding32),
+            (64, found.subnormals64, found.exact_rounding64),
+        ] {
+            let scaled = Subnormals {
+                compared: Comparisons::Scaled,
+                absolute: false,
+                ..Subnormals::EXACT
+            };
+            let is_flushed = flushed.contains(&bits);
+            assert_eq!(subnormals, if is_flushed { scaled } else { Subnormals::EXACT });
+            assert!(!is_flushed || !rounding);
+        }
+        assert_eq!(found.exact_widening, !flushed.contains(&32));
+        assert_eq!(found.exact_narrowing, !flushed.contains(&32));
+        gpu.check(&found, &all_of_floats());
+    }
+}
+
+/// As on a device of which nothing is known.
+#[test]
+fn subnormals_by_bits() {
+    let gpu = Gpu {
+        flushed: &[32, 64],
+        ..open()
+    };
+    let lost = Subnormals::LOST;
+    let bare = Subnormals { kept: true, ..lost };
+    let features = Features {
+        subnormals32: bare,
+        subnormals64: bare,
+        exact_widening: false,
+        exact_narrowing: false,
+        ..gpu.probed()
+    };
+    gpu.check(&features, &all_of_floats());
 }

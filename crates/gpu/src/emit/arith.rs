@@ -8,7 +8,7 @@ use weft_thread::{Code, Numbers};
 use super::Word;
 use super::func::Fx;
 use super::numbers::Number;
-use super::operand::{Operand, Ty};
+use super::operand::{Operand, Ty, What};
 use super::values::{Num, Res};
 
 impl Fx<'_> {
@@ -16,14 +16,19 @@ impl Fx<'_> {
     pub fn calc(&mut self, number: Number, args: &[Operand]) -> Res<Operand> {
         let ty = Ty::of(number.result());
         let exprs: Vec<_> = args.iter().map(|arg| self.w.expr(*arg)).collect();
-        if let Some(plain) = number.plain(self.cx.request.features) {
+        let features = self.cx.request.features;
+        let plain = match args.iter().any(|arg| is_normal_float(*arg)) {
+            true => number.plain_beside_normal(features),
+            false => number.plain(features),
+        };
+        if let Some(plain) = plain {
             return match (plain.expression(&exprs), args.first()) {
                 (Some(e), _) => Ok(self.w.inst(ty, e)),
                 (None, Some(same)) => Ok(*same),
                 (None, None) => self.internal("an operation on nothing"),
             };
         }
-        let Some(function) = self.cx.numbers.function(&mut self.w.module, self.cx.request.features, number) else {
+        let Some(function) = self.cx.numbers.function(&mut self.w.module, features, number) else {
             return self.internal(format!("an operation the passes should have removed: {number:?}"));
         };
         Ok(self.w.call(function, args, ty))
@@ -117,4 +122,14 @@ impl Fx<'_> {
         let bits = self.w.binary(BinaryOperator::InclusiveOr, low, shifted);
         self.w.bitcast(bits, ty)
     }
+}
+
+/// A constant that is neither zero nor subnormal.
+fn is_normal_float(x: Operand) -> bool {
+    let exponent = match x.ty {
+        Ty::F32 => 0x7f80_0000,
+        Ty::F64 => 0x7ff0 << 48,
+        _ => return false,
+    };
+    matches!(x.what, What::Known(bits) if bits & exponent != 0)
 }

@@ -4,6 +4,7 @@
 pub mod fences;
 pub mod floats;
 pub mod lanes;
+mod rows;
 
 use std::sync::mpsc;
 

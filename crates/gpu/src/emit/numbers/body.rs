@@ -4,6 +4,7 @@ use naga::{
     BinaryOperator, Binding, Block, Expression, Function, FunctionArgument, FunctionResult, GatherMode, GlobalVariable, Handle, Literal,
     LocalVariable, MathFunction, Module, Scalar, ScalarKind, Span, Statement, Type, TypeInner, UnaryOperator, VectorSize,
 };
+use weft_ir::CmpOp;
 
 use super::plain::Plain;
 use super::{Number, Numbers};
@@ -220,25 +221,48 @@ impl<'a> Body<'a> {
     }
 
     pub fn eq(&mut self, x: Val, y: Val) -> Val {
-        self.binary(BinaryOperator::Equal, x, y)
+        self.compared(CmpOp::Eq, BinaryOperator::Equal, x, y)
     }
 
     pub fn lt(&mut self, x: Val, y: Val) -> Val {
-        self.binary(BinaryOperator::Less, x, y)
+        self.compared(CmpOp::Lt, BinaryOperator::Less, x, y)
     }
 
     pub fn gt(&mut self, x: Val, y: Val) -> Val {
-        self.binary(BinaryOperator::Greater, x, y)
+        self.compared(CmpOp::Gt, BinaryOperator::Greater, x, y)
     }
 
+    /// Floats by the IR's comparison: the device's own may take subnormal numbers for zeros.
+    fn compared(&mut self, op: CmpOp, operator: BinaryOperator, x: Val, y: Val) -> Val {
+        let float = match x.ty {
+            Scalar::F32 => Some(weft_ir::Scalar::F32),
+            Scalar::F64 => Some(weft_ir::Scalar::F64),
+            _ => None,
+        };
+        match float.and_then(|s| self.number(Number::Compare(op, s), &[x, y])) {
+            Some(result) => result,
+            None => self.binary(operator, x, y),
+        }
+    }
+
+    /// Of integers.
+    pub fn le(&mut self, x: Val, y: Val) -> Val {
+        self.binary(BinaryOperator::LessEqual, x, y)
+    }
+
+    /// Of integers, or as [`Body::below`].
     pub fn ge(&mut self, x: Val, y: Val) -> Val {
         self.binary(BinaryOperator::GreaterEqual, x, y)
     }
 
-    /// Not equal; true for a NaN.
-    pub fn ne(&mut self, x: Val, y: Val) -> Val {
-        let equal = self.eq(x, y);
-        self.not(equal)
+    /// Is a float less than another one, where a subnormal number is as good as zero or there is none.
+    pub fn below(&mut self, x: Val, y: Val) -> Val {
+        self.binary(BinaryOperator::Less, x, y)
+    }
+
+    /// The same, greater.
+    pub fn above(&mut self, x: Val, y: Val) -> Val {
+        self.binary(BinaryOperator::Greater, x, y)
     }
 
     pub fn is_zero(&mut self, x: Val) -> Val {
@@ -309,7 +333,7 @@ impl<'a> Body<'a> {
         self.reinterpret(x, ScalarKind::Float)
     }
 
-    /// naga's conversion. Integers must not change width and sign at once, since naga extends by the sign of the result.
+    /// naga's conversion, not between floats, for which there is a [`Number`]. Integers must not change width and sign at once, since naga extends by the sign of the result.
     pub fn convert(&mut self, x: Val, to: Scalar) -> Val {
         let (expr, kind, convert) = (x.at, to.kind, Some(to.width));
         self.push(Expression::As { expr, kind, convert }, to)

@@ -4,7 +4,7 @@ use naga::{Scalar as Register, ScalarKind};
 use weft_ir::Scalar;
 
 use super::body::{Body, Val};
-use super::float::magnitude;
+use super::float::{Format, magnitude, sign, sign_bit};
 use super::{Number, half, int, register};
 
 const TWO_31: f64 = 2_147_483_648.0;
@@ -25,6 +25,8 @@ pub(super) fn cast(b: &mut Body, from: Scalar, to: Scalar, x: Val) -> Option<Val
             let magnitude = magnitude(b, x);
             Some(b.is_some(magnitude))
         }
+        (Scalar::F32, Scalar::F64) => Some(widened(b, x)),
+        (Scalar::F64, Scalar::F32) => Some(narrowed(b, x)),
         (Scalar::F64, Scalar::F16) => Some(half::round_f16(b, x)),
         (Scalar::F32, Scalar::F16) => Some(half::round_f16(b, x)),
         (Scalar::F32, Scalar::BF16) => Some(half::round_bf16(b, x)),
@@ -38,6 +40,51 @@ pub(super) fn cast(b: &mut Body, from: Scalar, to: Scalar, x: Val) -> Option<Val
         _ if from.is_float() => Some(float_to_int(b, to, x)),
         _ => Some(int::convert(b, to, x)),
     }
+}
+
+/// float32 to float64, for devices to which subnormal float32 are zeros: those are integers times the least of them.
+fn widened(b: &mut Body, x: Val) -> Val {
+    let size = magnitude(b, x);
+    let hidden = b.int(size.ty, Format::F32.hidden() as i64);
+    let result = b.convert(x, Register::F64);
+    let result = b.var(result);
+    let small = b.lt(size, hidden);
+    b.when(small, |b| {
+        let count = b.convert(size, Register::F64);
+        let least = 2f64.powi(-149);
+        let (up, down) = (b.float(Register::F64, least), b.float(Register::F64, -least));
+        let negative = sign_bit(b, x);
+        let unit = b.select(negative, down, up);
+        let exact = b.mul(count, unit);
+        b.set(result, exact);
+    });
+    b.get(result)
+}
+
+/// float64 to float32, for devices that give no subnormal float32: their bits are the number of the least of them, which a sum with 2^52
+/// rounds.
+fn narrowed(b: &mut Body, x: Val) -> Val {
+    let size = magnitude(b, x);
+    let normal = b.int(size.ty, f64::from(f32::MIN_POSITIVE).to_bits() as i64);
+    let result = b.convert(x, Register::F32);
+    let result = b.var(result);
+    let small = b.lt(size, normal);
+    b.when(small, |b| {
+        let (many, whole) = (b.float(Register::F64, 2f64.powi(149)), b.float(Register::F64, 2f64.powi(52)));
+        let size = b.float_of_bits(size);
+        let count = b.mul(size, many);
+        let count = b.add(count, whole);
+        let count = b.bits(count);
+        let count = b.convert(count, Register::U32);
+        let half = b.u32(32);
+        let sign = sign(b, x);
+        let sign = b.shr(sign, half);
+        let sign = b.convert(sign, Register::U32);
+        let bits = b.or(count, sign);
+        let exact = b.float_of_bits(bits);
+        b.set(result, exact);
+    });
+    b.get(result)
 }
 
 /// Truncation; NaN and values out of range give the minimum of the 32- or 64-bit type the conversion goes through.
@@ -61,7 +108,7 @@ fn float_to_int(b: &mut Body, to: Scalar, x: Val) -> Val {
 /// Between two bounds the conversion is defined. The lower one, where it is the minimum, converts to what anything out of range gives.
 fn float_to_signed(b: &mut Body, x: Val, to: Register, below: f64, end: f64) -> Val {
     let (below, end, zero) = (b.float(x.ty, below), b.float(x.ty, end), b.float(x.ty, 0.0));
-    let (above, less) = (b.gt(x, below), b.lt(x, end));
+    let (above, less) = (b.above(x, below), b.below(x, end));
     let inside = b.and(above, less);
     let safe = b.select(inside, x, zero);
     let whole = b.convert(safe, to);
@@ -72,7 +119,7 @@ fn float_to_signed(b: &mut Body, x: Val, to: Register, below: f64, end: f64) -> 
 /// Negative numbers wrap; what fits neither in `i64` nor in `u64` gives 0.
 fn float_to_u64(b: &mut Body, x: Val) -> Val {
     let [least, middle, end, zero] = [-TWO_63, TWO_63, TWO_64, 0.0].map(|v| b.float(x.ty, v));
-    let (above, below) = (b.ge(x, least), b.lt(x, end));
+    let (above, below) = (b.ge(x, least), b.below(x, end));
     let inside = b.and(above, below);
     let high = b.ge(x, middle);
     let high = b.and(inside, high);
@@ -107,7 +154,7 @@ fn low_bits(b: &mut Body, x: Val) -> Val {
     let is_left = b.ge(exponent, middle);
     let whole = b.select(is_left, left, right);
     let negative = b.sub(zero, whole);
-    let below = super::float::sign_bit(b, x);
+    let below = sign_bit(b, x);
     b.select(below, negative, whole)
 }
 

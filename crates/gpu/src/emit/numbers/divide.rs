@@ -116,7 +116,7 @@ pub(super) fn floored(b: &mut Body, s: Scalar, x: Val, y: Val) -> Option<Val> {
     let quotient = b.select(off, less, quotient);
     let floor = b.number(Number::Unary(UnOp::Floor, s), &[quotient])?;
     let gap = b.sub(quotient, floor);
-    let up = b.gt(gap, half);
+    let up = b.above(gap, half);
     let raised = b.add(floor, one);
     let whole = b.select(up, raised, floor);
     let ratio = b.number(Number::Binary(BinOp::Div, s, s), &[x, y])?;

@@ -1,6 +1,6 @@
 //! Float arithmetic beyond a float's bits: exact sums and products, and numbers put together from them.
 //!
-//! Exponents are taken off before and put back after, so that nothing overflows or underflows on the way.
+//! Exponents are taken off before and put back after, so that nothing overflows or underflows on the way, and nothing is subnormal.
 
 use naga::Scalar as Register;
 
@@ -20,9 +20,9 @@ pub(super) fn exact_sum(b: &mut Body, x: Val, y: Val) -> (Val, Val) {
 pub(super) fn odd_sum(b: &mut Body, x: Val, y: Val) -> Val {
     let (sum, error) = exact_sum(b, x, y);
     let zero = b.float(sum.ty, 0.0);
-    let (more, less) = (b.gt(error, zero), b.lt(error, zero));
+    let (more, less) = (b.above(error, zero), b.below(error, zero));
     let inexact = b.or(more, less);
-    let positive = b.gt(sum, zero);
+    let positive = b.above(sum, zero);
     let away = b.eq(more, positive);
     let bits = b.bits(sum);
     let (one, minus, none) = (b.int(bits.ty, 1), b.int(bits.ty, -1), b.int(bits.ty, 0));

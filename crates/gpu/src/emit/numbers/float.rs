@@ -70,7 +70,13 @@ pub(super) fn unary(b: &mut Body, op: UnOp, x: Val) -> Option<Val> {
         }
         UnOp::Sqrt => Some(quotient::square_root(b, x)),
         UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => Some(rounding::to_integer(b, op, x)),
-        UnOp::Neg | UnOp::Not | UnOp::Conj => None,
+        UnOp::Neg => {
+            let bits = b.bits(x);
+            let sign = b.int(bits.ty, Format::of(x.ty).sign() as i64);
+            let bits = b.xor(bits, sign);
+            Some(b.float_of_bits(bits))
+        }
+        UnOp::Not | UnOp::Conj => None,
         UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse => None,
     }
 }

@@ -3,24 +3,27 @@
 use naga::Scalar as Register;
 use weft_ir::Scalar;
 
+use super::Number;
 use super::body::{Body, Val};
 use super::exact::{exact_product, exact_sum, odd_sum, placed, scaled, significand};
 use super::float::{Format, magnitude};
 
 pub(super) fn fma(b: &mut Body, s: Scalar, x: Val, y: Val, z: Val) -> Option<Val> {
     match s {
-        Scalar::F32 if b.features.float64 => Some(by_float64(b, [x, y, z])),
+        Scalar::F32 if b.features.float64 => by_float64(b, [x, y, z]),
         Scalar::F32 | Scalar::F64 => Some(by_exact_sums(b, x, y, z)),
         _ => None,
     }
 }
 
 /// Of float32: the product is exact in float64, and a sum rounded to odd can be rounded once more.
-fn by_float64(b: &mut Body, args: [Val; 3]) -> Val {
-    let [x, y, z] = args.map(|v| b.convert(v, Register::F64));
+fn by_float64(b: &mut Body, args: [Val; 3]) -> Option<Val> {
+    let (single, double) = (Scalar::F32, Scalar::F64);
+    let mut wide = |v| b.number(Number::Cast { from: single, to: double }, &[v]);
+    let [x, y, z] = [wide(args[0])?, wide(args[1])?, wide(args[2])?];
     let product = b.mul(x, y);
     let sum = odd_sum(b, product, z);
-    b.convert(sum, Register::F32)
+    b.number(Number::Cast { from: double, to: single }, &[sum])
 }
 
 /// The product as two numbers, the sum of three by exact sums of two, of which the last but one is rounded to odd (Boldo and Melquiond).

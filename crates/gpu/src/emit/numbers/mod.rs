@@ -11,6 +11,7 @@
 //! | `body` | how functions are written down |
 //! | `plain` | operations that are one expression, and why others are not |
 //! | `int` | integers and bools |
+//! | `compare` | comparisons |
 //! | `bits` | counting and reversing bits |
 //! | `float` | sign, class and order of floats |
 //! | `rounding` | floats rounded to integers |
@@ -27,6 +28,7 @@ mod atomic;
 mod bits;
 pub(crate) mod body;
 mod cast;
+mod compare;
 mod divide;
 mod exact;
 mod float;
@@ -136,7 +138,7 @@ impl Number {
             }
             Number::Compare(op, s) => {
                 let [x, y] = two()?;
-                plain::compare(b, op, s, x, y)
+                compare::compare(b, op, s, x, y)
             }
             Number::Fma(s) => {
                 let [x, y, z] = *args.first_chunk()?;

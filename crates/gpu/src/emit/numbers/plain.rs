@@ -1,15 +1,14 @@
 //! Operations that are one expression of naga's and mean what the IR means, on every platform.
 //!
-//! Why others are not: naga compares floats by "ordered and not equal"; bools have no order, no exclusive or, no minimum; quotients of
+//! Why others are not: naga compares floats by "ordered and not equal"; devices may take subnormal numbers for zeros; bools have no order, no exclusive or, no minimum; quotients of
 //! integers are undefined for some operands or guarded for WGSL's sake; shifts are undefined beyond the width; conversions from floats
 //! clamp; counting bits knows 32-bit integers only; `min`, `max` and `fma` of floats do what the hardware does.
 
 use naga::{BinaryOperator as B, Expression, Handle, MathFunction, ScalarKind, UnaryOperator};
 use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
 
-use super::body::{Body, Val};
 use super::{Number, register};
-use crate::features::Features;
+use crate::features::{Comparisons, Features};
 
 /// A single expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,23 +72,55 @@ impl Number {
     /// The operation as a single expression on registers, where it is one.
     pub fn plain(self, features: &Features) -> Option<Plain> {
         match self {
-            Number::Unary(UnOp::Sqrt, s) | Number::Binary(BinOp::Div, s, _) if !divides(features, s) => None,
-            // Of what it takes for no less than 0 such a driver makes nothing, and a root may be -0.
-            Number::Unary(UnOp::Abs, s) if is_wide_float(s) && !features.exact_zeros => None,
+            Number::Binary(BinOp::Div, s, _) if !divides(features, s) => None,
+            Number::Unary(UnOp::Sqrt, s) if !has_roots(features, s) => None,
+            Number::Unary(UnOp::Abs, s) if is_wide_float(s) && !clears_signs(features, s) => None,
+            Number::Unary(UnOp::Neg, s) if is_wide_float(s) && !features.subnormals(s).negated => None,
             Number::Unary(UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint, s) if is_wide_float(s) && !rounds(features, s) => None,
             Number::Unary(op, s) => unary(op, s),
             Number::Binary(op, s, t) if s == t => binary(op, s),
+            Number::Compare(_, s) if is_wide_float(s) && features.subnormals(s).compared != Comparisons::Own => None,
             Number::Compare(op, s) => comparison(op, s).map(Plain::Binary),
             Number::Fma(Scalar::F32) if features.exact_fma32 => Some(Plain::Math(MathFunction::Fma)),
             Number::Fma(Scalar::F64) if features.exact_fma64 => Some(Plain::Math(MathFunction::Fma)),
+            Number::Cast {
+                from: Scalar::F32,
+                to: Scalar::F64,
+            } if !features.exact_widening => None,
+            Number::Cast {
+                from: Scalar::F64,
+                to: Scalar::F32,
+            } if !features.exact_narrowing => None,
             Number::Cast { from, to } => conversion(from, to),
             Number::Bitcast { from, to } => same_bits(from, to),
             Number::Binary(..) | Number::Fma(_) | Number::Atomic(..) => None,
         }
     }
+
+    /// The same where an operand is a float that is neither zero nor subnormal: what is compared with it may be taken for zero.
+    pub fn plain_beside_normal(self, features: &Features) -> Option<Plain> {
+        match self {
+            Number::Compare(op, s) => comparison(op, s).map(Plain::Binary),
+            _ => self.plain(features),
+        }
+    }
 }
 
-/// Are the device's quotients and square roots rounded correctly?
+/// A number's size. A driver without `exact_zeros` makes nothing of it where it takes the number for no less than 0: a root may be -0.
+fn clears_signs(features: &Features, s: Scalar) -> bool {
+    features.exact_zeros && features.subnormals(s).absolute
+}
+
+/// Are the device's square roots rounded correctly?
+fn has_roots(features: &Features, s: Scalar) -> bool {
+    if s == Scalar::F64 {
+        features.exact_sqrt64
+    } else {
+        features.exact_sqrt
+    }
+}
+
+/// Are the device's quotients rounded correctly?
 fn divides(features: &Features, s: Scalar) -> bool {
     if s == Scalar::F64 {
         features.exact_divide64
@@ -163,35 +194,6 @@ fn comparison(op: CmpOp, s: Scalar) -> Option<B> {
         CmpOp::Ge if !bool => B::GreaterEqual,
         CmpOp::Ne | CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => return None,
     })
-}
-
-/// Comparisons that are not plain.
-pub(super) fn compare(b: &mut Body, op: CmpOp, s: Scalar, x: Val, y: Val) -> Option<Val> {
-    if op == CmpOp::Ne && is_wide_float(s) {
-        return Some(b.ne(x, y));
-    }
-    if s != Scalar::Bool {
-        return None;
-    }
-    Some(match op {
-        CmpOp::Lt => less(b, x, y),
-        CmpOp::Gt => less(b, y, x),
-        CmpOp::Le => {
-            let greater = less(b, y, x);
-            b.not(greater)
-        }
-        CmpOp::Ge => {
-            let less = less(b, x, y);
-            b.not(less)
-        }
-        CmpOp::Eq | CmpOp::Ne => return None,
-    })
-}
-
-/// Of bools.
-fn less(b: &mut Body, x: Val, y: Val) -> Val {
-    let off = b.not(x);
-    b.and(off, y)
 }
 
 /// naga extends an integer by the sign of the result's type, not by the operand's.

@@ -5,7 +5,7 @@ use naga::{MathFunction, Scalar as Register};
 
 use super::body::{Body, Val};
 use super::exact::{exact_product, placed, scaled, significand};
-use super::float::{Format, copy_sign, magnitude, sign};
+use super::float::{Format, copy_sign, magnitude, of_bits, sign};
 
 /// The last bit's place of a number between 1 and 2.
 fn unit(b: &mut Body, ty: Register) -> Val {
@@ -17,7 +17,7 @@ pub(super) fn quotient(b: &mut Body, x: Val, y: Val) -> Val {
     let (special, result) = ends_or_zeros(b, x, y);
     let [(mx, ex), (my, ey)] = [x, y].map(|v| significand(b, v));
     let [dividend, divisor] = [mx, my].map(|v| absolute(b, v));
-    let less = b.lt(dividend, divisor);
+    let less = b.below(dividend, divisor);
     let twice = b.add(dividend, dividend);
     let dividend = b.select(less, twice, dividend);
     let exponent = b.sub(ex, ey);
@@ -34,7 +34,7 @@ pub(super) fn quotient(b: &mut Body, x: Val, y: Val) -> Val {
     let limit = b.mul(whole, half);
     let below = b.float(x.ty, 0.0);
     let below = b.sub(below, limit);
-    let (up, down) = (b.gt(left, limit), b.lt(left, below));
+    let (up, down) = (b.above(left, limit), b.below(left, below));
     let nearest = moved(b, near, up, down);
     let (less_left, more_left) = (b.sub(left, whole), b.add(left, whole));
     let left = b.select(up, less_left, left);
@@ -54,13 +54,17 @@ pub(super) fn quotient(b: &mut Body, x: Val, y: Val) -> Val {
 
 pub(super) fn square_root(b: &mut Body, x: Val) -> Val {
     let format = Format::of(x.ty);
-    let own = b.math(MathFunction::Sqrt, &[x]);
     let size = magnitude(b, x);
     let infinity = b.int(size.ty, format.infinity() as i64);
     let (zero, end, negative) = (b.is_zero(size), b.ge(size, infinity), sign(b, x));
     let negative = b.is_some(negative);
     let special = b.or(zero, end);
     let special = b.or(special, negative);
+    // Zeros, infinity and NaN are their own roots.
+    let positive = b.not(negative);
+    let has_root = b.or(positive, zero);
+    let none = of_bits(b, x.ty, format.nan());
+    let own = b.select(has_root, x, none);
 
     let (m, exponent) = significand(b, x);
     let one = b.int(Register::I32, 1);
@@ -81,7 +85,7 @@ pub(super) fn square_root(b: &mut Body, x: Val) -> Val {
     let below = b.float(x.ty, 0.0);
     let below = b.sub(below, limit);
     // A half unit's square is beyond what can be left, which makes the difference between the two comparisons.
-    let (up, above) = (b.gt(left, limit), b.gt(left, below));
+    let (up, above) = (b.above(left, limit), b.above(left, below));
     let down = b.not(above);
     let nearest = moved(b, near, up, down);
     let one = b.u32(1);
@@ -113,11 +117,23 @@ fn absolute(b: &mut Body, x: Val) -> Val {
 
 /// Is an operand infinite, no number or zero; and the result then.
 fn ends_or_zeros(b: &mut Body, x: Val, y: Val) -> (Val, Val) {
-    let result = b.div(x, y);
+    let (no_zero_x, no_zero_y) = (seen(b, x), seen(b, y));
+    let result = b.div(no_zero_x, no_zero_y);
     let [xa, ya] = [x, y].map(|v| magnitude(b, v));
     let infinity = b.int(xa.ty, Format::of(x.ty).infinity() as i64);
     let [x_end, y_end] = [xa, ya].map(|v| b.ge(v, infinity));
     let [x_zero, y_zero] = [xa, ya].map(|v| b.is_zero(v));
     let (ends, zeros) = (b.or(x_end, y_end), b.or(x_zero, y_zero));
     (b.or(ends, zeros), result)
+}
+
+/// A number, or one that no device takes for zero in place of a subnormal one: beside an infinity or a zero it makes no difference which.
+fn seen(b: &mut Body, x: Val) -> Val {
+    let size = magnitude(b, x);
+    let [least, one] = [1, Format::of(x.ty).hidden() as i64].map(|v| b.int(size.ty, v));
+    let (some, small) = (b.ge(size, least), b.lt(size, one));
+    let subnormal = b.and(some, small);
+    let one = b.float(x.ty, 1.0);
+    let one = copy_sign(b, one, x);
+    b.select(subnormal, one, x)
 }
