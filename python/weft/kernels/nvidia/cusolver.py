@@ -120,8 +120,8 @@ def _by_rows(columns: ndarray) -> ndarray:
 
 
 def _flags(count: int, device: Device) -> ndarray:
-    """Where the library says of each matrix of a stack whether all went well. It always does."""
-    return new((count,), np.int32, device)
+    """Where the library says of each matrix of a stack whether all went well; where it says nothing all did."""
+    return zeros((count,), np.int32, device)
 
 
 def _refuse_where(info: ndarray, words: str, *made: ndarray) -> None:
@@ -198,7 +198,7 @@ class _Lu:
         self.together = self.count > 1 and self.n <= _SMALL
         self.pivots = new((self.count, self.n), np.int32 if self.together else np.int64, self.device)
         # What is said of the factors, and of the solutions where the library says something of each.
-        self.said = new((1 if self.together else 2, self.count), np.int32, self.device)
+        self.said = zeros((1 if self.together else 2, self.count), np.int32, self.device)
         written(self.device, [self.factors, self.pivots, self.said], self._factor)
 
     def _bytes(self, columns: int) -> int:
