@@ -11,10 +11,10 @@ import numpy as np
 from weft import cuda
 from weft._weft import _bits, _cast, _full, _reshape, _to_device, ndarray
 from weft.errors import UnsupportedError
-from weft.kernels.lines import row
+from weft.kernels.lines import row, unset
 from weft.kernels.scan import sums_of
 
-__all__ = ["INDEX", "chosen", "moved_to", "put", "put_apart", "selected", "taken"]
+__all__ = ["INDEX", "chosen", "looked_up", "moved_to", "put", "put_apart", "selected", "taken"]
 
 INDEX = np.dtype(np.int32)
 """What places are counted in."""
@@ -29,6 +29,20 @@ def _take(a, at, out, n, m, count):
     i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
     if i < count:
         out[i] = a[i // m * n + at[i]]
+
+
+@cuda.jit(cache=True, fma=False)
+def _look_up(a, at, out, wrong, n, count):
+    """The elements of a row of `n` at indices, of which negative ones count from the back; those that are outside set a flag."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        place = at[i]
+        if place < 0:
+            place += n
+        if place < 0 or place >= n:
+            cuda.atomic.max(wrong, 0, np.int32(1))
+        else:
+            out[i] = a[np.int32(place)]
 
 
 @cuda.jit(cache=True, fma=False)
@@ -90,11 +104,19 @@ def taken(a: ndarray, at: ndarray, per_row: bool = False) -> ndarray:
 
     The places are within.
     """
-    out = _full((at.size,), 0, a.dtype, a.device)
+    out = unset((at.size,), a.dtype, a.device)
     if at.size:
         n, m = (a.shape[-1], at.shape[-1]) if per_row else (0, at.size)
         _take[_blocks(at.size), _THREADS](_words(row(a)), _indices(at), _words(out), np.int32(n), np.int32(m), np.int32(at.size))
     return out if at.ndim == 1 else _reshape(out, at.shape)
+
+
+def looked_up(a: ndarray, at: ndarray) -> tuple[ndarray, bool]:
+    """The elements of a row at indices of 32 or 64 bits, in their shape, and whether all are inside: one sync, behind all the work."""
+    out, wrong = unset((at.size,), a.dtype, a.device), _full((1,), 0, INDEX, a.device)
+    n = at.dtype.type(a.size)
+    _look_up[_blocks(at.size), _THREADS](_words(a), row(at), _words(out), wrong, n, np.int32(at.size))
+    return out if at.ndim == 1 else _reshape(out, at.shape), int(wrong[0]) == 0
 
 
 def put(out: ndarray, at: ndarray, values: ndarray) -> None:
@@ -129,7 +151,7 @@ def selected(flags: ndarray) -> tuple[ndarray, int]:
 def chosen(flags: ndarray, a: ndarray | None, found: tuple[ndarray, int] | None = None) -> ndarray:
     """The elements of a row where flags are set, or their places. How many there are is read, unless `selected` has done so."""
     sums, count = selected(flags) if found is None else found
-    out = _full((count,), 0, INDEX if a is None else a.dtype, flags.device)
+    out = unset((count,), INDEX if a is None else a.dtype, flags.device)
     if count:
         values = None if a is None else _words(a)
         _choose[_blocks(flags.size), _THREADS](flags, sums, values, _words(out) if a is not None else out, np.int32(flags.size))

@@ -21,7 +21,7 @@ from weft import cuda
 from weft._weft import _bits, _cast, _full, _part, _permute, _reshape, ndarray
 from weft.arrays._common import select, u
 from weft.kernels.launching import shared_bytes
-from weft.kernels.lines import row
+from weft.kernels.lines import row, unset
 from weft.kernels.moving import INDEX, moved_to, taken
 from weft.kernels.scan import sums_of
 
@@ -224,7 +224,7 @@ def _passes(keys: ndarray, bits: int, rows: int, n: int, wanted: int) -> tuple[n
     # Passes write to one and the other in turn.
     rooms = [(_room(keys, keys.dtype, wants_keys or bits > 8), _room(keys, INDEX, wants_order)) for _ in range(2 if bits > 8 else 1)]
     for shift in range(0, bits, 8):
-        counts = _full((rows * 256 * tiles,), 0, INDEX, keys.device)
+        counts = unset((rows * 256 * tiles,), INDEX, keys.device)
         _count[rows * tiles, _THREADS](keys, counts, np.int32(n), np.int32(tiles), keys.dtype.type(shift))
         sums = sums_of(counts)
         writes_keys = wants_keys or shift + 8 < bits
@@ -237,7 +237,7 @@ def _passes(keys: ndarray, bits: int, rows: int, n: int, wanted: int) -> tuple[n
 
 def _room(keys: ndarray, dtype: np.dtype, wanted: int) -> ndarray:
     """A row for as many elements as there are keys, or for none."""
-    return _full((keys.size if wanted else 0,), 0, dtype, keys.device)
+    return unset((keys.size if wanted else 0,), dtype, keys.device)
 
 
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
