@@ -1,7 +1,7 @@
 //! Compilation: from a module to PTX.
 
 use weft_ir::{Module, Span};
-use weft_passes::lower_for_cuda;
+use weft_passes::{flat, lower_for_cuda};
 use weft_runtime::CompileError;
 use weft_thread::refused;
 
@@ -33,6 +33,16 @@ pub fn lowered(module: &Module) -> Result<Module, CompileError> {
     let mut module = module.clone();
     lower_for_cuda(&mut module).map_err(refused)?;
     Ok(module)
+}
+
+/// What [`lowered`] gave as a loop over the threads of a grid in a row, if threads should take several of its points at a time.
+pub fn in_groups(module: &Module) -> Option<Module> {
+    let flags = module.entry_function().flags;
+    // Who says how many registers or threads there may be means the threads as they are.
+    if [flags.max_threads, flags.min_blocks, flags.max_registers] != [0; 3] {
+        return None;
+    }
+    flat::as_loop(module).filter(|module| emit::takes_groups(module.entry_function()))
 }
 
 /// What [`lowered`] gave, for a target and a set of facts.

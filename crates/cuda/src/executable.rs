@@ -29,6 +29,8 @@ const STACK_SLOTS: usize = 96;
 const LOOP_BLOCK: u32 = 256;
 /// Waves of blocks that a loop's grid has at the most; each thread goes on through the points from there.
 const LOOP_WAVES: u64 = 4;
+/// The same where a thread takes several points at a time, most often all it has to do: what starts late then finds memory busy with the rest.
+const GROUP_WAVES: u64 = 32;
 
 /// Sets of [`Facts`].
 const VARIANTS: usize = 16;
@@ -39,23 +41,36 @@ pub struct CudaExecutable {
     prepared: Prepared<Facts>,
     name: &'static Name,
     variants: [OnceLock<Result<Arc<Variant>, CompileError>>; VARIANTS],
+    /// The same as a loop over the threads of a grid in a row, where several of them are better one thread's.
+    flat: Option<Box<CudaExecutable>>,
 }
 
 type Plan<'a> = grids::Plan<'a, CudaStream>;
 
 impl CudaExecutable {
     pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, settings: Settings<Facts>) -> Result<CudaExecutable, CompileError> {
-        let name = Name::of(&module.entry_function().name);
         let prepared = prepared(module, gpu.id(), settings, |module| {
             Limits::check_shared_arrays(module)?;
             compile::lowered(module)
         })?;
-        Ok(CudaExecutable {
+        let flat = match compile::in_groups(&prepared.lowered) {
+            Some(flat) => {
+                let flat = weft_thread::prepared(Arc::new(flat), gpu.id(), settings, |flat| Ok(flat.clone()))?;
+                Some(Box::new(CudaExecutable::of(gpu.clone(), flat, None)))
+            }
+            None => None,
+        };
+        Ok(CudaExecutable::of(gpu, prepared, flat))
+    }
+
+    fn of(gpu: Arc<Gpu>, prepared: Prepared<Facts>, flat: Option<Box<CudaExecutable>>) -> CudaExecutable {
+        CudaExecutable {
             gpu,
+            name: Name::of(&prepared.module.entry_function().name),
             prepared,
-            name,
             variants: [const { OnceLock::new() }; VARIANTS],
-        })
+            flat,
+        }
     }
 
     fn variant(&self, facts: Facts) -> Result<&Arc<Variant>, CompileError> {
@@ -69,10 +84,22 @@ impl CudaExecutable {
 
     /// The variant that people are shown: the first one launched, else the one most launches have.
     fn shown(&self) -> Result<&Arc<Variant>, CompileError> {
-        let launched = self.variants.iter().filter_map(|slot| slot.get()?.as_ref().ok()).next();
+        let both = [self.flat.as_deref(), Some(self)].into_iter().flatten();
+        let launched = both.flat_map(|code| &code.variants).filter_map(|slot| slot.get()?.as_ref().ok()).next();
         match launched {
             Some(variant) => Ok(variant),
             None => self.variant(self.prepared.settings.most),
+        }
+    }
+
+    /// The grid that takes so many points or groups of them, in at most so many waves of blocks.
+    fn loop_in_waves(&self, points: u64, block: u32, waves: u64) -> GridShape {
+        let limits = &self.gpu.limits;
+        let wave = u64::from(limits.multiprocessors) * u64::from(limits.threads_per_multiprocessor / block).max(1);
+        let blocks = points.div_ceil(u64::from(block)).min(waves * wave);
+        GridShape {
+            block: [block, 1, 1],
+            grid: [blocks as u32, 1, 1],
         }
     }
 
@@ -222,19 +249,24 @@ impl Grids for CudaExecutable {
 
     /// As many blocks as keep the device busy.
     fn loop_shape(&self, points: u64) -> GridShape {
-        let limits = &self.gpu.limits;
-        let wave = u64::from(limits.multiprocessors) * u64::from(limits.threads_per_multiprocessor / LOOP_BLOCK).max(1);
-        let blocks = points.div_ceil(u64::from(LOOP_BLOCK)).min(LOOP_WAVES * wave);
-        GridShape {
-            block: [LOOP_BLOCK, 1, 1],
-            grid: [blocks as u32, 1, 1],
-        }
+        self.loop_in_waves(points, LOOP_BLOCK, LOOP_WAVES)
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
+        if let Some(flat) = &self.flat
+            && is_row(plan.shape)
+            && !plan.cooperative
+        {
+            return grids::joined(&threads[..1], slots, |slots| flat.start(plan, slots, &threads[..1]));
+        }
         let Prepared { views, ints, settings, .. } = &self.prepared;
         let facts = facts::find(views, ints, slots, threads).and(settings.most);
         let variant = self.variant(facts).map_err(RunError::Compile)?;
+        let shape = match variant.points {
+            1 => plan.shape,
+            each => self.loop_in_waves(threads[0].div_ceil(each.into()), plan.shape.block[0], GROUP_WAVES),
+        };
+        let plan = &Plan { shape, ..*plan };
         let launch = self.prepare(plan, variant)?;
         let goes = self.gpu.goes(launch.stream)?;
         if variant.has_extras() {
@@ -277,6 +309,10 @@ impl Executable for CudaExecutable {
         let _current = self.gpu.context.enter()?;
         variant.resident_blocks(threads, shared_bytes)
     }
+}
+
+fn is_row(GridShape { block, grid }: GridShape) -> bool {
+    [block[1], block[2], grid[1], grid[2]] == [1; 4]
 }
 
 fn index(facts: Facts) -> usize {

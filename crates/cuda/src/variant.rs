@@ -28,6 +28,8 @@ pub struct Variant {
     sites: Option<Arc<Sites>>,
     /// Barriers of the grid.
     pub grid_sync: bool,
+    /// Points of a loop that a thread takes at a time.
+    pub points: u32,
     /// Bytes of stack that it relies on, or 0.
     stack_bytes: u64,
     /// Dynamic shared memory that the function was made to allow.
@@ -82,6 +84,7 @@ impl Variant {
             resources,
             sites,
             grid_sync: emitted.grid_sync,
+            points: emitted.points,
             stack_bytes: emitted.stack_bytes,
             // What a function may have without being asked.
             allowed_shared: Mutex::new(gpu.limits.shared_bytes.saturating_sub(resources.shared_bytes as u32)),

@@ -43,7 +43,7 @@ fn every_form_leaves_what_the_interpreter_leaves() {
 fn epilogues_raise_and_print_once() {
     let _one_at_a_time = failing("");
     let gpu = device(0);
-    for form in [Form::Threads, Form::Blocks, Form::Stages] {
+    for form in [Form::Threads, Form::Blocks, Form::Columns, Form::Stages] {
         let exe = compiled(TOTAL, form);
         let (x, negative, out) = (upload(gpu, &[2; 5000]), upload(gpu, &[-1; 5000]), upload(gpu, &[0]));
         launch(&*exe, one_point(), &slots(&*x, &*out)).unwrap();

@@ -1,4 +1,4 @@
-//! Folds on GPUs: loops whose points reduce index spaces of their own, in one of three forms. Which one, the extents decide at each launch;
+//! Folds on GPUs: loops whose points reduce index spaces of their own, in one of four forms. Which one, the extents decide at each launch;
 //! the bits of reductions in the fixed order are the same. What a fold leaves stays on the device, and nothing is waited for.
 
 use std::fmt::{self, Debug};
@@ -23,6 +23,8 @@ const MANY: u64 = 4096;
 /// blocks and a second stage.
 const SOME: u64 = 128;
 const WORTH: u64 = 16;
+/// Points that are worth blocks of neighbours where memory lies along them.
+const WIDE: u64 = 1024;
 /// The most blocks of threads, which go on through the points from there.
 const MOST_BLOCKS: u64 = 32768;
 
@@ -33,11 +35,13 @@ pub enum Form {
     Threads,
     /// A point is shared by the threads of a block.
     Blocks,
+    /// Neighbouring points are shared by the threads of a block.
+    Columns,
     /// A point is shared by many blocks, which leave partial results; a second kernel joins them.
     Stages,
 }
 
-const FORMS: [Form; 3] = [Form::Threads, Form::Blocks, Form::Stages];
+const FORMS: [Form; 4] = [Form::Threads, Form::Blocks, Form::Columns, Form::Stages];
 
 /// A GPU that folds are compiled for and run on.
 pub trait Gpu: Send + Sync + Debug + 'static {
@@ -96,11 +100,21 @@ pub struct Stages {
     pub scalars: Vec<Scalar>,
 }
 
+/// The kernel of blocks that have neighbouring points, how many those are, and the threads.
+#[derive(Debug)]
+pub struct Columns {
+    pub kernel: Kernel,
+    pub points: u64,
+    pub threads: u32,
+}
+
 /// What a fold is made of.
 pub struct Kernels {
     /// The loop as it is.
     pub points: Arc<dyn Executable>,
     pub block: Kernel,
+    /// None where blocks cannot have so many threads.
+    pub columns: Option<Columns>,
     /// Of each inner index space; none where there can be no stages.
     pub stages: Vec<Stages>,
     /// What the inner index spaces take in a launch with these arguments; nothing where only the points know.
@@ -173,6 +187,7 @@ impl<G: Gpu> Fold<G> {
         let is_staged = !self.kernels.stages.is_empty();
         match () {
             () if longest < LONG => Form::Threads,
+            () if points >= WIDE && !self.kernels.is_shared_well && self.kernels.columns.is_some() => Form::Columns,
             () if points >= MANY && !self.kernels.is_shared_well => Form::Threads,
             () if points < SOME && partials >= WORTH && is_staged => Form::Stages,
             () => Form::Blocks,
@@ -183,6 +198,7 @@ impl<G: Gpu> Fold<G> {
         let fits = match form {
             Form::Threads => true,
             Form::Blocks => inner.is_some(),
+            Form::Columns => inner.is_some() && self.kernels.columns.is_some(),
             Form::Stages => inner.is_some() && !self.kernels.stages.is_empty(),
         };
         match fits {
@@ -197,6 +213,12 @@ impl<G: Gpu> Fold<G> {
         let launch = grid(points.min(MOST_BLOCKS), if is_small { fewest } else { most })?;
         let block = self.kernels.block.on(&self.workplace).map_err(RunError::Compile)?;
         block.run(launch, args, &mut [], options).map(|_| ())
+    }
+
+    fn in_columns(&self, of: &Columns, points: u64, args: &[u64], options: &CallOptions<'_>) -> Result<(), RunError> {
+        let launch = grid(points.div_ceil(of.points).min(MOST_BLOCKS), of.threads)?;
+        let kernel = of.kernel.on(&self.workplace).map_err(RunError::Compile)?;
+        kernel.run(launch, args, &mut [], options).map(|_| ())
     }
 
     /// Is done unless a graph of others is to have it, which could not keep the memory in between.
@@ -288,6 +310,7 @@ impl<G: Gpu> Fold<G> {
         match FORMS[usize::from(self.last.load(Ordering::Relaxed))] {
             Form::Threads => Ok(vec![&self.kernels.points]),
             Form::Blocks => Ok(vec![self.kernels.block.on(&self.workplace)?]),
+            Form::Columns => self.kernels.columns.iter().map(|of| of.kernel.on(&self.workplace)).collect(),
             Form::Stages => stages().flatten().map(|kernel| kernel.on(&self.workplace)).collect(),
         }
     }
@@ -319,7 +342,8 @@ impl<G: Gpu> Executable for Fold<G> {
         match form {
             Form::Threads => return self.kernels.points.run(launch, args, results, options),
             Form::Stages if self.in_stages(points, &inner, &with_extents, options)? => {}
-            Form::Blocks | Form::Stages => self.in_blocks(points, &inner, &with_extents, options)?,
+            Form::Columns if let Some(of) = &self.kernels.columns => self.in_columns(of, points, &with_extents, options)?,
+            Form::Blocks | Form::Columns | Form::Stages => self.in_blocks(points, &inner, &with_extents, options)?,
         }
         Ok(Outcome::default())
     }

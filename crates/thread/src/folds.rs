@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use weft_ir::Module;
 use weft_passes::PassError;
-use weft_passes::reduce::{self, FEWEST_THREADS, Fold, THREADS};
-use weft_runtime::fold::{self, Form, Gpu, Inner, Kernel, Kernels, Stages, Workplace};
+use weft_passes::reduce::{self, COLUMN_THREADS, COLUMNS, FEWEST_THREADS, Fold, THREADS};
+use weft_runtime::fold::{self, Columns, Form, Gpu, Inner, Kernel, Kernels, Stages, Workplace};
 use weft_runtime::reduce::ReducingLoop;
 use weft_runtime::{CompileError, Executable, Settings, Signature};
 
@@ -46,11 +46,12 @@ fn folded<G: Gpu>(
         };
     };
     let signature = Signature::of(entry, workplace.gpu.device().id())?;
-    let kernels = kernels(found, points).map_err(refused)?;
+    let threads = workplace.gpu.device().limits().threads_per_block;
+    let kernels = kernels(found, points, threads).map_err(refused)?;
     Ok(Arc::new(fold::Fold::new(workplace, entry, signature, kernels, form)))
 }
 
-fn kernels(found: Fold, points: Arc<dyn Executable>) -> Result<Kernels, PassError> {
+fn kernels(found: Fold, points: Arc<dyn Executable>, most_threads: u32) -> Result<Kernels, PassError> {
     let mut stages = Vec::new();
     for phase in 0..found.phases() {
         let Some((parts, whole)) = found.stages(phase)? else { break };
@@ -63,6 +64,11 @@ fn kernels(found: Fold, points: Arc<dyn Executable>) -> Result<Kernels, PassErro
     Ok(Kernels {
         points,
         block: Kernel::new(found.block()?),
+        columns: found.columns()?.filter(|_| most_threads >= COLUMN_THREADS).map(|module| Columns {
+            kernel: Kernel::new(module),
+            points: COLUMNS,
+            threads: COLUMN_THREADS,
+        }),
         stages,
         is_shared_well: found.is_shared_well(),
         threads: [FEWEST_THREADS, THREADS],

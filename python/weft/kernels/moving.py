@@ -14,7 +14,7 @@ from weft.errors import UnsupportedError
 from weft.kernels.lines import row
 from weft.kernels.scan import sums_of
 
-__all__ = ["INDEX", "chosen", "moved_to", "put", "put_apart", "selected", "taken"]
+__all__ = ["INDEX", "chosen", "looked_up", "moved_to", "put", "put_apart", "selected", "taken"]
 
 INDEX = np.dtype(np.int32)
 """What places are counted in."""
@@ -29,6 +29,20 @@ def _take(a, at, out, n, m, count):
     i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
     if i < count:
         out[i] = a[i // m * n + at[i]]
+
+
+@cuda.jit(cache=True, fma=False)
+def _look_up(a, at, out, wrong, n, count):
+    """The elements of a row of `n` at indices, of which negative ones count from the back; those that are outside set a flag."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        place = at[i]
+        if place < 0:
+            place += n
+        if place < 0 or place >= n:
+            cuda.atomic.max(wrong, 0, np.int32(1))
+        else:
+            out[i] = a[np.int32(place)]
 
 
 @cuda.jit(cache=True, fma=False)
@@ -95,6 +109,14 @@ def taken(a: ndarray, at: ndarray, per_row: bool = False) -> ndarray:
         n, m = (a.shape[-1], at.shape[-1]) if per_row else (0, at.size)
         _take[_blocks(at.size), _THREADS](_words(row(a)), _indices(at), _words(out), np.int32(n), np.int32(m), np.int32(at.size))
     return out if at.ndim == 1 else _reshape(out, at.shape)
+
+
+def looked_up(a: ndarray, at: ndarray) -> tuple[ndarray, bool]:
+    """The elements of a row at indices of 32 or 64 bits, in their shape, and whether all are inside: one sync, behind all the work."""
+    out, wrong = _unset((at.size,), a.dtype, a.device), _full((1,), 0, INDEX, a.device)
+    n = at.dtype.type(a.size)
+    _look_up[_blocks(at.size), _THREADS](_words(a), row(at), _words(out), wrong, n, np.int32(at.size))
+    return out if at.ndim == 1 else _reshape(out, at.shape), int(wrong[0]) == 0
 
 
 def put(out: ndarray, at: ndarray, values: ndarray) -> None:

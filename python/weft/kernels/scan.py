@@ -20,8 +20,10 @@ from weft.kernels.lines import around, row
 __all__ = ["MANY", "may_group", "operation", "scanned", "sums_of", "walked"]
 
 _THREADS = 256
-# Elements of a tile.
+# Elements of a tile: eight for each thread.
 _TILE = 2048
+# A single row up to this length is scanned by one block.
+_ALONE = 4 * _TILE
 # Up to so many elements a thread walks along a row of its own.
 _WALKED = 32
 MANY = 2048
@@ -102,39 +104,39 @@ def _totals(op, a, out, n, whole, tile):
     """A block combines a whole tile of a row: each has `whole` of them, and perhaps a last one that nobody asks for. A warp combines a
     part of the tile, 32 neighbours at once: which of equal zeros remains depends on their order."""
     parts = cuda.shared.array(8, out.dtype)
+    own = cuda.local.array(8, out.dtype)
     t = np.int32(cuda.threadIdx.x)
-    warp = t // np.int32(32)
+    lane, warp = t % np.int32(32), t // np.int32(32)
     block = np.int32(cuda.blockIdx.x)
-    each = tile // np.int32(8)
-    i = block // whole * n + block % whole * tile + warp * each + t % np.int32(32)
-    stop = i + each
-    total = out.dtype.type(a[i])
-    is_first = True
-    while i < stop:
-        x = out.dtype.type(a[i])
-        step = np.int32(1)
-        while step < 32:
-            x = out.dtype.type(op(x, cuda.shfl_down_sync(_ALL, x, step)))
-            step *= np.int32(2)
-        total = x if is_first else out.dtype.type(op(total, x))
-        is_first = False
-        i += np.int32(32)
-    if t % np.int32(32) == 0:
+    start = block // whole * n + block % whole * tile + warp * np.int32(256) + lane
+    # All are read before any is needed.
+    for j in range(8):
+        own[j] = out.dtype.type(a[start + np.int32(32) * np.int32(j)])
+    for j in range(8):
+        x = own[j]
+        for k in range(5):
+            x = out.dtype.type(op(x, cuda.shfl_down_sync(_ALL, x, np.int32(1) << np.int32(k))))
+        own[j] = x
+    total = own[0]
+    for j in range(1, 8):
+        total = out.dtype.type(op(total, own[j]))
+    if lane == 0:
         parts[warp] = total
     cuda.syncthreads()
     if t == 0:
-        for w in range(np.int32(1), np.int32(8)):
+        for w in range(1, 8):
             total = out.dtype.type(op(total, parts[w]))
         out[block] = total
 
 
 @cuda.jit(cache=True, fma=False)
 def _scan(op, a, before, out, n, tiles, tile):
-    """A block scans a tile of a row, which starts with what `before` has for the tile before: so many elements at once as it has threads.
+    """A block scans a tile of a row, which starts with what `before` has for the tile before: eight elements at once for each thread.
 
-    Of these a warp scans 32, and adds the totals of the warps before it.
+    A warp scans 256 elements that follow each other, 32 at a time, and adds the totals of the warps before it.
     """
-    totals = cuda.shared.array(32, out.dtype)
+    totals = cuda.shared.array(8, out.dtype)
+    own = cuda.local.array(8, out.dtype)
     t, width = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
     lane, warp = t % np.int32(32), t // np.int32(32)
     block = np.int32(cuda.blockIdx.x)
@@ -145,35 +147,37 @@ def _scan(op, a, before, out, n, tiles, tile):
     carried = number > 0
     carry = before[row * (tiles - np.int32(1)) + number - np.int32(1)] if carried else out.dtype.type(a[start])
     while start < stop:
-        i = start + t
-        x = out.dtype.type(a[i if i < stop else start])
-        step = np.int32(1)
-        while step < 32:
-            y = cuda.shfl_up_sync(_ALL, x, step)
-            if lane >= step:
-                x = out.dtype.type(op(y, x))
-            step *= np.int32(2)
+        first = start + warp * np.int32(256) + lane
+        # All are read before any is needed. What is behind the tile is of no use to what is in it.
+        for j in range(8):
+            own[j] = out.dtype.type(a[min(first + np.int32(32) * np.int32(j), stop - np.int32(1))])
+        for j in range(8):
+            x = own[j]
+            for k in range(5):
+                y = cuda.shfl_up_sync(_ALL, x, np.int32(1) << np.int32(k))
+                if lane >= np.int32(1) << np.int32(k):
+                    x = out.dtype.type(op(y, x))
+            own[j] = x
+        for j in range(1, 8):
+            own[j] = out.dtype.type(op(cuda.shfl_sync(_ALL, own[j - 1], np.int32(31)), own[j]))
         if lane == 31:
-            totals[warp] = x
+            totals[warp] = own[7]
         cuda.syncthreads()
-        behind = carry
-        some = carried
+        behind, some = carry, carried
         for w in range(warp):
             behind = out.dtype.type(op(behind, totals[w])) if some else totals[w]
             some = True
-        if some:
-            x = out.dtype.type(op(behind, x))
-        if i < stop:
-            out[i] = x
-        # What the next elements start with: the last thread tells it.
-        cuda.syncthreads()
-        if t == width - 1:
-            totals[0] = x
-        cuda.syncthreads()
-        carry = totals[0]
-        carried = True
-        start += width
-        cuda.syncthreads()
+        for j in range(8):
+            i = first + np.int32(32) * np.int32(j)
+            if i < stop:
+                out[i] = out.dtype.type(op(behind, own[j])) if some else own[j]
+        start += width * np.int32(8)
+        if start < stop:
+            # What the next elements start with.
+            for w in range(width // np.int32(32)):
+                carry = out.dtype.type(op(carry, totals[w])) if carried else totals[w]
+                carried = True
+            cuda.syncthreads()
 
 
 def operation(name: str, dtype: np.dtype) -> Callable[[Any, Any], Any] | None:
@@ -238,17 +242,19 @@ def sums_of(counts: ndarray) -> ndarray:
 def _rows(op: Callable[[Any, Any], Any], a: ndarray, rows: int, n: int, kind: np.dtype) -> ndarray:
     """The scans of rows, one behind the other."""
     elements = row(a)
-    tiles = -(-n // _TILE)
-    threads = min(_THREADS, -(-n // 32) * 32)
     out = _unset((rows * n,), kind, a.device)
+    # Where a block may take a row as a whole, which it does tile by tile, there is but one.
+    tile = n if rows == 1 and n <= _ALONE else _TILE
+    tiles = -(-n // tile)
+    threads = min(_THREADS, -(-n // _THREADS) * 32)
     # Of one tile nobody asks for it.
     before = out
     if tiles > 1:
         whole = tiles - 1
         totals = _unset((rows * whole,), kind, a.device)
-        _totals[rows * whole, _THREADS](op, elements, totals, np.int32(n), np.int32(whole), np.int32(_TILE))
-        before = _rows(op, totals, rows, whole, kind)
-    _scan[rows * tiles, threads](op, elements, before, out, np.int32(n), np.int32(tiles), np.int32(_TILE))
+        _totals[rows * whole, _THREADS](op, elements, totals, np.int32(n), np.int32(whole), np.int32(tile))
+        before = totals if whole == 1 else _rows(op, totals, rows, whole, kind)
+    _scan[rows * tiles, threads](op, elements, before, out, np.int32(n), np.int32(tiles), np.int32(tile))
     return out
 
 

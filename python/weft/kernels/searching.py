@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft import cuda
-from weft._weft import _cast, _full, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _full, _reshape, _to_numpy, _unset, ndarray
 from weft.arrays._common import result_dtype, u
 from weft.kernels.lines import row
 from weft.kernels.moving import moved_to
@@ -53,8 +53,10 @@ def _below(a, v, out, n, count, right):
 def below(a: ndarray, v: ndarray, side: str, dtype: np.dtype) -> ndarray:
     """Where numbers belong in a sorted row of their dtype: before equal elements, or behind them with the side "right"."""
     v = moved_to(v, a)
-    out = _full((v.size,), 0, dtype, a.device)
-    if v.size and a.size:
+    if not a.size:
+        return _full(v.shape, 0, dtype, a.device)
+    out = _unset((v.size,), dtype, a.device)
+    if v.size:
         blocks = -(-v.size // _THREADS)
         _below[blocks, _THREADS](a, row(v), out, np.int32(a.size), np.int32(v.size), np.int32(side == "right"))
     return out if v.ndim == 1 else _reshape(out, v.shape)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _fold, _from_numpy, _full, _iota, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _capture_number, _cast, _fold, _from_numpy, _full, _iota, _reshape, _to_numpy, ndarray
 from weft.arrays import indexing
 from weft.arrays._common import Order, in_c_order, in_order, out_of_order, select, u
 from weft.errors import UnsupportedError
 from weft.kernels.lines import row
-from weft.kernels.moving import INDEX, chosen, moved_to, put, put_apart, taken
+from weft.kernels.moving import INDEX, chosen, looked_up, moved_to, put, put_apart, taken
 from weft.kernels.scan import sums_of
 from weft.kernels.searching import below
 
@@ -143,7 +143,19 @@ def got(x: ndarray, entries: list[Any], order: Order) -> ndarray:
     """What a subscript selects."""
     if _is_whole_mask(x, entries):
         return chosen(_mask_beside(entries[0].value, x), row(x))
+    if order is None and x.ndim == 1 and len(entries) == 1 and _is_looked_up(x, entries[0].value):
+        index = entries[0].value
+        found, is_inside = looked_up(x, index)
+        if not is_inside:
+            raise IndexError(indexing._outside(_to_numpy(index).astype(np.int64).reshape(-1), 0, x.size))
+        return found
     return out_of_order(taken(x, in_order(places_of(x, entries), order)), order)
+
+
+def _is_looked_up(x: ndarray, index: Any) -> bool:
+    """Whether elements of a row are read as their indices are looked at, which is not known before a graph that is captured runs."""
+    is_there = isinstance(index, ndarray) and index.device == x.device and index.dtype.kind == "i" and index.dtype.itemsize >= 4
+    return is_there and x.size > 0 and index.size > 0 and _capture_number() is None
 
 
 def set_(x: ndarray, entries: list[Any], value: Any) -> None:

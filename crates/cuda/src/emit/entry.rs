@@ -8,6 +8,7 @@ use weft_passes::written;
 use weft_thread::{Entry as _, Slot, Statements};
 
 use super::func::Fx;
+use super::group::Group;
 use super::module::{Entry, ModuleCx};
 use super::values::{Num, Place, Res};
 use super::writer::{Operand, Ty};
@@ -80,6 +81,10 @@ impl<'m> weft_thread::Entry<'m> for Fx<'_, 'm> {
 
     fn each_point(&mut self, [first, total, stride]: [Operand; 3], indices: &'m [Value], extents: &[Num]) -> Res<()> {
         let f = self.f;
+        if let Some(group) = Group::of(f, indices).filter(|_| self.cx.facts.aligned) {
+            self.cx.points = group.points as u32;
+            return self.each_group(group, [first, total, stride], indices, extents);
+        }
         let slot = self.w.alloca(first.ty);
         let (head, body, after) = (self.w.label(), self.w.label(), self.w.label());
         self.w.store(first, slot);
@@ -111,7 +116,7 @@ impl Fx<'_, '_> {
     }
 
     /// A point's locals hold nothing at first; without saying so the last point's would be carried along.
-    fn forget_locals(&mut self) {
+    pub fn forget_locals(&mut self) {
         for slot in &self.thread.slots {
             if let Slot::Number { variable, .. } = slot {
                 self.w.line(format_args!("store {} poison, {}", variable.ty, variable.ptr));

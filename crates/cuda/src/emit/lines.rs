@@ -8,11 +8,11 @@ use std::fmt::Write;
 use weft_ir::{Module, Source, SourceId, Span};
 
 /// Numbers of metadata that every module with lines has; smaller ones are taken.
-const UNIT: u32 = 2;
-const VERSION: u32 = 3;
-const SIGNATURE: u32 = 4;
-const FUNCTION: u32 = 5;
-const FIRST: u32 = 6;
+const UNIT: u32 = 4;
+const VERSION: u32 = 5;
+const SIGNATURE: u32 = 6;
+const FUNCTION: u32 = 7;
+const FIRST: u32 = 8;
 
 /// The metadata of a module, as it is asked for.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ mod entry;
 mod export;
 mod func;
 mod grid;
+mod group;
 mod helpers;
 mod lines;
 mod mailbox;
@@ -26,7 +27,7 @@ mod values;
 mod views;
 mod writer;
 
-use weft_ir::Module;
+use weft_ir::{Function, Module};
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 pub use weft_thread::EmitError;
 
@@ -85,6 +86,8 @@ pub struct Emitted {
     /// Are there barriers of the grid? The launch has to be cooperative then, and needs 8 bytes of device memory for the barrier: zero at
     /// first, as launches leave them, and not those of a launch that may run at the same time.
     pub grid_sync: bool,
+    /// Points of a loop that a thread takes at a time, 1 for kernels: fewer threads do.
+    pub points: u32,
     /// Bytes of stack that the code relies on each thread to have, where functions call themselves.
     pub stack_bytes: u64,
     pub error_sites: Vec<ErrorSite>,
@@ -116,6 +119,11 @@ pub struct Param {
 /// comes from.
 pub fn emit(module: &Module, target: Target, facts: Facts, lines: bool) -> Result<Emitted, EmitError> {
     entry::emit(module, target, facts, lines)
+}
+
+/// Does a thread take several points of a loop at a time, where arrays are aligned?
+pub fn takes_groups(entry: &Function) -> bool {
+    entry.params.split_first().is_some_and(|(index, _)| group::Group::of(entry, &[*index]).is_some())
 }
 
 /// Writes the entry of a module for programs of others to launch or call: a `Kernel` with all its parameters, whether it reads them or

@@ -21,6 +21,8 @@ pub struct ModuleCx<'m> {
     pub facts: Facts,
     pub mailbox: bool,
     pub grid_sync: bool,
+    /// Points of a loop that a thread takes at a time.
+    pub points: u32,
     pub dynamic_shared: bool,
     /// Bytes of each shared array.
     shared: Vec<u64>,
@@ -53,6 +55,7 @@ impl<'m> ModuleCx<'m> {
             facts,
             mailbox: false,
             grid_sync: false,
+            points: 1,
             dynamic_shared: false,
             shared: Vec::new(),
             constants: BTreeSet::new(),
@@ -138,6 +141,9 @@ impl<'m> ModuleCx<'m> {
             text.push('\n');
         }
         text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n!1 = !{}\n");
+        if self.points > 1 {
+            text.push_str("!2 = distinct !{!2, !3}\n!3 = !{!\"llvm.loop.unroll.disable\"}\n");
+        }
         if let Some(lines) = &self.lines {
             lines.write(self.module, &entry.name, &mut text);
         }
@@ -149,6 +155,7 @@ impl<'m> ModuleCx<'m> {
             shared_bytes: self.shared.iter().map(|bytes| bytes.next_multiple_of(16)).sum(),
             dynamic_shared: self.dynamic_shared,
             grid_sync: self.grid_sync,
+            points: self.points,
             stack_bytes: self.stack.bytes,
             error_sites: entry.error_sites,
             print_sites: entry.print_sites,

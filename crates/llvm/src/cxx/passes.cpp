@@ -3,6 +3,7 @@
 // LLVM's own way to name a pipeline is a text, which brings in every pass that LLVM has. Here passes are named as types, and what is not named is not linked.
 // A pass must find every analysis it asks for registered: whoever adds one makes sure that the `…::Key`s its object file refers to (nm -C) are registered below.
 #include "loads.h"
+#include "unroll.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -272,7 +273,9 @@ void addVectorisation(FunctionPassManager &Passes) {
 }
 
 // Scalar code in the form that code is generated from.
-void addLowering(FunctionPassManager &Passes) {
+void addLowering(FunctionPassManager &Passes, bool IsGpu) {
+  if (IsGpu)
+    Passes.addPass(AskToUnrollPass());
   Passes.addPass(LoopUnrollPass(LoopUnrollOptions(3)));
   Passes.addPass(SROAPass(SROAOptions::PreserveCFG));
   Passes.addPass(InferAlignmentPass());
@@ -299,7 +302,7 @@ FunctionPassManager scalarPasses(bool IsGpu) {
     Passes.addPass(SimplifyCFGPass(switches().needCanonicalLoops(false).hoistCommonInsts(true).sinkCommonInsts(true)));
     Passes.addPass(InstCombinePass());
   }
-  addLowering(Passes);
+  addLowering(Passes, IsGpu);
   return Passes;
 }
 

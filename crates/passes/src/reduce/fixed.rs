@@ -3,9 +3,9 @@
 use weft_ir::order::{CHAINS, CHUNKS, Cut, Stage};
 use weft_ir::{BinOp, Builder, CmpOp, Local, StmtKind, Type, Value};
 
-use super::THREADS;
+use super::{COLUMNS, THREADS};
 use super::kernel::{Place, Space, clear, when_below};
-use super::shared::{Shared, tree};
+use super::shared::{Shared, tree, tree_apart};
 use super::stages::Parts;
 use crate::cut::{RunCut, divided_up, index_of};
 use crate::join::Join;
@@ -86,6 +86,35 @@ pub fn in_block(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Joi
                 let sum = array.load(b, at);
                 join.add(b, *chunk, sum);
             });
+        }
+    });
+    for (join, [chunk, total]) in &sums {
+        end_chunk(b, join, *chunk, *total);
+        let sum = b.get(*total);
+        b.set(join.local, sum);
+    }
+}
+
+/// The whole index space by the threads of a point, each a chain: one block of the order after the other. All of them are left with the
+/// result.
+pub fn by_chains(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Join], space: &Space, [chain, column]: [Value; 2]) {
+    let [zero, one] = [0, 1].map(|n| b.i64(n));
+    let cut = RunCut::new(b, &space.extents);
+    let per_chunk = cut.blocks_per_chunk(b);
+    let own = Chain { group: zero, chain };
+    let sums: Vec<(&Join, [Local; 2])> = joins.iter().map(|join| (join, chunk_and_total(b, join))).collect();
+    let number = b.func.new_value(Type::I64);
+    counted(b, number, [zero, cut.blocks, one], |b| {
+        clear(b, joins);
+        own.run(b, &cut, number, space);
+        let behind = b.binary(BinOp::Mod, number, per_chunk);
+        let starts = b.compare(CmpOp::Eq, behind, zero);
+        for (join, [chunk, total]) in &sums {
+            let array = shared.put(b, join, place.thread);
+            tree_apart(b, join, array, place, (chain, CHAINS), COLUMNS);
+            when(b, starts, |b| end_chunk(b, join, *chunk, *total));
+            let sum = array.load(b, column);
+            join.add(b, *chunk, sum);
         }
     });
     for (join, [chunk, total]) in &sums {

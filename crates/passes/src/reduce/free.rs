@@ -5,12 +5,12 @@
 //! between them whatever their number, where the fixed order gives a row of 2,048 to 32 threads. How many blocks there are depends on the
 //! extents alone, so that every run gives the same bits.
 
-use weft_ir::order::Stage;
+use weft_ir::order::{CHAINS, Stage};
 use weft_ir::{BinOp, Builder, Type, Value};
 
-use super::THREADS;
+use super::{COLUMNS, THREADS};
 use super::kernel::{Place, Space, when_below};
-use super::shared::{Shared, tree};
+use super::shared::{Shared, tree, tree_apart};
 use super::stages::Parts;
 use crate::cut::index_of;
 use crate::join::Join;
@@ -62,11 +62,26 @@ pub fn in_block(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Joi
     join_all(b, shared, place, joins.iter());
 }
 
+/// The whole index space by the threads of a point, of which there are so many as chains; all of them are left with the result.
+pub fn by_chains(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Join], space: &Space, [number, column]: [Value; 2]) {
+    let threads = b.i64(CHAINS as i64);
+    run(b, space, number, threads);
+    for join in joins {
+        let array = shared.put(b, join, place.thread);
+        tree_apart(b, join, array, place, (number, CHAINS), COLUMNS);
+        let sum = array.load(b, column);
+        b.set(join.local, sum);
+    }
+}
+
 /// What the first stage's block of a number leaves: one part.
 pub fn part(b: &mut Builder, shared: &mut Shared, place: Place, space: &Space, parts: &Parts, number: Value) {
-    let before = b.binary(BinOp::Mul, number, place.threads);
+    // That there are so few is known only here: indices are 32-bit then.
+    let (most, last) = (b.i64(MOST_BLOCKS as i64), b.i64(MOST_BLOCKS as i64 - 1));
+    let (blocks, block) = (b.binary(BinOp::Min, parts.blocks, most), b.binary(BinOp::Min, number, last));
+    let before = b.binary(BinOp::Mul, block, place.threads);
     let start = b.binary(BinOp::Add, before, place.thread);
-    let step = b.binary(BinOp::Mul, parts.blocks, place.threads);
+    let step = b.binary(BinOp::Mul, blocks, place.threads);
     run(b, space, start, step);
     join_all(b, shared, place, parts.of.iter().map(|(join, _)| join));
     when_below(b, place.thread, 1, |b| {

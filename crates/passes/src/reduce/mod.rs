@@ -1,13 +1,15 @@
 //! Folds on devices that run kernels only: loops whose points reduce index spaces of their own, and loops with reductions, which are folds of
-//! one point. There are three forms, which give the same bits, but for sums of floats in any order (`prange`):
+//! one point. There are four forms, which give the same bits, but for sums of floats in any order (`prange`):
 //!
 //! - a thread for each point: the loop as it is, whose inner index spaces [`nest`](crate::nest) makes its threads' own;
 //! - a block of threads for each point (`block`);
+//! - a block of threads for a row of neighbouring points (`columns`);
 //! - two kernels for each inner index space, with many blocks for each point (`stages`).
 //!
 //! `fixed` has the order of what the threads of a block do with inner points that all devices have, `free` the one that suits GPUs.
 
 mod block;
+mod columns;
 mod count;
 mod fixed;
 mod free;
@@ -31,6 +33,10 @@ pub use single::fold as single;
 pub const THREADS: u32 = 128;
 /// Threads of a block that has a point to itself, at the least.
 pub const FEWEST_THREADS: u32 = weft_ir::order::CHAINS as u32;
+
+/// Neighbouring points of a block that has a row of them, and its threads.
+pub const COLUMNS: u64 = 16;
+pub const COLUMN_THREADS: u32 = 512;
 
 /// A fold whose points many threads can share.
 #[derive(Clone, Debug)]
@@ -91,6 +97,15 @@ impl Fold {
     /// The kernel of a block for each point. Its parameters: those of the loop behind the indices, and the extents (`i64`).
     pub fn block(&self) -> Result<Module, PassError> {
         Ok(self.with(block::kernel(self.module.entry_function(), &self.shape)?))
+    }
+
+    /// The kernel of a block for a row of neighbouring points, with the parameters of [`Fold::block`]. Nothing where threads of one point may end
+    /// before others have done theirs.
+    pub fn columns(&self) -> Result<Option<Module>, PassError> {
+        if !self.shape.goes_on() {
+            return Ok(None);
+        }
+        Ok(Some(self.with(columns::kernel(self.module.entry_function(), &self.shape)?)))
     }
 
     /// The kernels of an inner index space for many blocks a point: [`stages`] has their parameters. The second is not needed behind an

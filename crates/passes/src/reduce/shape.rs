@@ -99,6 +99,14 @@ impl Shape {
         inside >= across && !self.straight().any(has_loops)
     }
 
+    /// Do all points come to their end, unless the epilogue raises?
+    pub fn goes_on(&self) -> bool {
+        let returns = |stmt: &Stmt| stmt.kind.any(&mut |kind| matches!(kind, StmtKind::Return(_)));
+        let raises = |stmt: &Stmt| stmt.kind.any(&mut |kind| matches!(kind, StmtKind::Raise { .. }));
+        let mut before = self.inner.iter().flat_map(|inner| &inner.before);
+        !self.straight().any(returns) && !before.any(raises)
+    }
+
     /// What stands outside of the inner index spaces.
     fn straight(&self) -> impl Iterator<Item = &Stmt> {
         self.inner.iter().flat_map(|inner| &inner.before).chain(&self.epilogue)
