@@ -13,6 +13,7 @@ mod real;
 mod shared;
 mod slow;
 mod strided;
+mod vectors;
 
 pub use array::{Job, Kind, Out, transform};
 pub use error::Error;

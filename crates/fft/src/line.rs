@@ -117,7 +117,7 @@ impl<T: Real> Line<T> {
     pub fn complete(&self, line: &mut [Complex<T>]) {
         let half = self.n / 2 + 1;
         if self.is_halved() {
-            real::untangle(&mut line[..half], &self.plan.roots);
+            real::untangle(&mut line[..half], &self.plan.roots, true);
         }
         self.finish(&mut line[..half]);
         if self.form == Form::Full {
@@ -134,7 +134,7 @@ impl<T: Real> Line<T> {
         line[0].im = T::of(0.0);
         if self.is_halved() {
             line[half - 1].im = T::of(0.0);
-            real::tangle(line, &self.plan.roots);
+            real::tangle(line, &self.plan.roots, true);
             self.plan.complex.process_with_scratch(&mut line[..half - 1], scratch);
         } else {
             real::mirror(line);

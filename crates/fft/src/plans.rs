@@ -7,6 +7,7 @@ use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftDirection, FftNum};
 use weft_forks::Mutex;
 
+use crate::vectors::Vectors;
 use crate::{real, slow};
 
 /// Plans that are kept: so many, and so many points of all of them.
@@ -14,7 +15,7 @@ const KEPT: usize = 64;
 const KEPT_POINTS: usize = 1 << 22;
 
 /// Numbers of one precision.
-pub trait Real: FftNum + fmt::Debug {
+pub trait Real: FftNum + fmt::Debug + Vectors {
     #[doc(hidden)]
     fn of(number: f64) -> Self;
 

@@ -24,15 +24,17 @@ pub fn roots<T: Real>(n: usize) -> Vec<Complex<T>> {
     (0..=n / 4).map(root).collect()
 }
 
-/// Makes the transform of a real line of 2m elements of that of its pairs, which are the first m of m + 1 elements.
-pub fn untangle<T: Real>(line: &mut [Complex<T>], roots: &[Complex<T>]) {
+/// Makes the transform of a real line of 2m elements of that of its pairs, which are the first m of m + 1 elements; by vectors if there are some.
+pub fn untangle<T: Real>(line: &mut [Complex<T>], roots: &[Complex<T>], by_vectors: bool) {
     let [first, inner @ .., last] = line else { return };
     let (zero, half) = (T::of(0.0), T::of(0.5));
     *last = Complex::new(first.re - first.im, zero);
     *first = Complex::new(first.re + first.im, zero);
     let middle = inner.len() / 2;
     let (left, right) = inner.split_at_mut(middle);
-    for ((a, b), w) in left.iter_mut().zip(right.iter_mut().rev()).zip(&roots[1..]) {
+    let done = if by_vectors { T::pairs(left, right, &roots[1..], true) } else { 0 };
+    let pairs = left.iter_mut().zip(right.iter_mut().rev()).zip(&roots[1..]);
+    for ((a, b), w) in pairs.skip(done) {
         let same = Complex::new(a.re + b.re, a.im - b.im) * half;
         let other = Complex::new(a.im + b.im, b.re - a.re) * half * w;
         *a = same + other;
@@ -45,12 +47,14 @@ pub fn untangle<T: Real>(line: &mut [Complex<T>], roots: &[Complex<T>]) {
 }
 
 /// Makes twice the transform of the pairs of a real line, in the first m elements, of its own, which has m + 1.
-pub fn tangle<T: Real>(line: &mut [Complex<T>], roots: &[Complex<T>]) {
+pub fn tangle<T: Real>(line: &mut [Complex<T>], roots: &[Complex<T>], by_vectors: bool) {
     let [first, inner @ .., last] = line else { return };
     *first = Complex::new(first.re + last.re, first.re - last.re);
     let middle = inner.len() / 2;
     let (left, right) = inner.split_at_mut(middle);
-    for ((a, b), w) in left.iter_mut().zip(right.iter_mut().rev()).zip(&roots[1..]) {
+    let done = if by_vectors { T::pairs(left, right, &roots[1..], false) } else { 0 };
+    let pairs = left.iter_mut().zip(right.iter_mut().rev()).zip(&roots[1..]);
+    for ((a, b), w) in pairs.skip(done) {
         let same = Complex::new(a.re + b.re, a.im - b.im);
         let other = Complex::new(a.re - b.re, a.im + b.im) * w.conj();
         let turned = Complex::new(-other.im, other.re);

@@ -10,6 +10,7 @@ use crate::element::Element;
 use crate::failure::Failure;
 use crate::operand::Item;
 use crate::scratch::{Scratch, with_stack};
+use crate::small::ahead::Ahead;
 use crate::small::columns::{Columns, Kernels};
 use crate::small::{self, Job};
 
@@ -110,6 +111,7 @@ fn of_small<T: Element<Re = f64>>(matrix: MatRef<'_, T>, out: MatMut<'_, T>) -> 
                 c: memory.add(start * step + start),
                 c_row: step as isize,
                 adds: true,
+                ahead: Ahead::default(),
             };
             if start > 0 {
                 small::multiply(&product);

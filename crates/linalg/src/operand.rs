@@ -6,6 +6,8 @@ use std::marker::PhantomData;
 
 use faer::{MatMut, MatRef};
 
+use crate::small::ahead::Run;
+
 /// A stack of matrices, vectors or numbers: where its first element lies, and how far apart the others are along each axis, in bytes.
 #[derive(Clone, Debug)]
 pub struct Operand {
@@ -23,6 +25,8 @@ pub struct Item<'a> {
     /// From row to row and from column to column, in bytes.
     pub row_step: isize,
     pub col_step: isize,
+    /// Where one lies that is worked on soon; null if that does not matter.
+    pub next: *const u8,
     memory: PhantomData<&'a ()>,
 }
 
@@ -62,6 +66,7 @@ impl Operand {
             cols,
             row_step,
             col_step,
+            next: std::ptr::null(),
             memory: PhantomData,
         }
     }
@@ -75,8 +80,20 @@ impl<'a> Item<'a> {
         cols: 0,
         row_step: 0,
         col_step: 0,
+        next: std::ptr::null(),
         memory: PhantomData,
     };
+
+    /// The memory of the matrix that is next, if its elements lie together, and not where this one does.
+    pub fn ahead<T>(&self) -> Run {
+        let (size, rows, cols) = (size_of::<T>(), self.rows, self.cols);
+        let in_rows = self.col_step == size as isize && self.row_step == (cols * size) as isize;
+        let in_cols = self.row_step == size as isize && self.col_step == (rows * size) as isize;
+        match (in_rows || in_cols) && !self.next.is_null() && self.next != self.data.cast_const() {
+            true => Run::new(self.next, rows * cols * size),
+            false => Run::default(),
+        }
+    }
 
     fn step<T>(step: isize) -> isize {
         step / size_of::<T>() as isize

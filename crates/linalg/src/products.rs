@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::operand::Item;
 use crate::scratch::zeros;
 use crate::small::Job;
+use crate::small::ahead::Ahead;
 
 /// Multiplications up to which a product is small: its matrices lie in the second cache, and packing them would not pay.
 const SMALL: usize = 128 * 128 * 128;
@@ -29,7 +30,7 @@ pub unsafe fn matmul<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Fai
         return Ok(());
     }
     let is_small = m.checked_mul(k).and_then(|mk| mk.checked_mul(n)).is_some_and(|work| work <= SMALL);
-    if is_small && small(a, b, out.rb())? {
+    if is_small && small(a, b, out.rb(), || Ahead::new([0, 1, 2].map(|at: usize| items[at].ahead::<T>())))? {
         return Ok(());
     }
     multiply(out, Accum::Replace, a, b, T::one_impl(), par);
@@ -37,7 +38,7 @@ pub unsafe fn matmul<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Fai
 }
 
 /// Does a small product, if the element type has a kernel on this machine and the result has rows of neighbouring elements.
-fn small<T: Element>(a: MatRef<'_, T>, b: MatRef<'_, T>, out: MatRef<'_, T>) -> Result<bool, Failure> {
+fn small<T: Element>(a: MatRef<'_, T>, b: MatRef<'_, T>, out: MatRef<'_, T>, ahead: impl Fn() -> Ahead) -> Result<bool, Failure> {
     if out.col_stride() != 1 && out.ncols() > 1 {
         return Ok(false);
     }
@@ -63,6 +64,7 @@ fn small<T: Element>(a: MatRef<'_, T>, b: MatRef<'_, T>, out: MatRef<'_, T>) -> 
         c: out.as_ptr().cast_mut(),
         c_row: out.row_stride(),
         adds: false,
+        ahead: ahead(),
     };
     Ok(T::small_product(&job))
 }

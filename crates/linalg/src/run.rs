@@ -19,6 +19,11 @@ const WORTH_SHARING: f64 = 1e6;
 /// Multiplications of one matrix that are worth doing by several threads.
 const WORTH_SPLITTING: f64 = 1e7;
 
+/// Multiplications of one matrix from which on what is needed for later ones is fetched meanwhile.
+const WORTH_LOOKING: f64 = 1000.0;
+/// So many places ahead: the next one is on its way already.
+const AHEAD: u64 = 2;
+
 /// Operands of one routine.
 const MOST_OPERANDS: usize = 4;
 
@@ -64,11 +69,15 @@ struct Call<'a> {
 unsafe impl Sync for Call<'_> {}
 
 impl Call<'_> {
-    fn one(&self, place: u64, par: Par) -> Result<(), Failure> {
+    /// A matrix; `next` is the place of one that follows soon, if that is of interest.
+    fn one(&self, place: u64, next: Option<u64>, par: Par) -> Result<(), Failure> {
         let forms = self.routine.inputs.iter().chain(self.routine.outputs);
         let mut items = [Item::NOTHING; MOST_OPERANDS];
         for (item, (form, operand)) in items.iter_mut().zip(forms.zip(self.operands)) {
             *item = operand.at(form.axes.len(), self.stack, place);
+            if let Some(next) = next {
+                item.next = operand.at(form.axes.len(), self.stack, next).data;
+            }
         }
         // A panic must not unwind through compiled code, nor through threads that others wait for.
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -79,7 +88,16 @@ impl Call<'_> {
     }
 
     fn some(&self, places: Range<u64>, par: Par) -> Result<(), Failure> {
-        places.into_iter().try_for_each(|place| self.one(place, par))
+        let last = if self.looks_ahead() { places.end.saturating_sub(AHEAD) } else { 0 };
+        places.into_iter().try_for_each(|place| {
+            let next = (place < last).then_some(place + AHEAD);
+            self.one(place, next, par)
+        })
+    }
+
+    /// Whether a routine is told of the next matrices: products alone use it, and only those of matrices that are more than some cache lines.
+    fn looks_ahead(&self) -> bool {
+        self.routine.name == "matmul" && self.work() >= WORTH_LOOKING
     }
 
     /// How often the elements of the first matrix are used at least: a system is eliminated, however few its right-hand sides are.

@@ -1,12 +1,19 @@
 //! The product in blocks that the registers hold: some rows of the result, some vectors wide.
 
 use super::Job;
+use super::ahead::Ahead;
 use super::vectors::Vector;
 
 /// Adds up one block: `ROWS` rows of the result from `row` on, `VECTORS` vectors wide from column `col` on. Of the last vector only the first
 /// `last` lanes are there, if that is not 0.
 #[inline(always)]
-unsafe fn block<V: Vector, const ROWS: usize, const VECTORS: usize>(job: &Job<V::T>, row: usize, col: usize, last: usize) {
+unsafe fn block<V: Vector, const ROWS: usize, const VECTORS: usize>(
+    job: &Job<V::T>,
+    ahead: &mut Ahead,
+    row: usize,
+    col: usize,
+    last: usize,
+) {
     // SAFETY: the block lies within the matrices, and the machine has the registers.
     unsafe {
         let mut sums = [[V::zero(); VECTORS]; ROWS];
@@ -26,6 +33,10 @@ unsafe fn block<V: Vector, const ROWS: usize, const VECTORS: usize>(job: &Job<V:
         let mut a = job.a.offset(row as isize * job.a_row);
         let mut b = job.b.add(col);
         for _ in 0..job.k {
+            // Small blocks have no time for it.
+            if ROWS * VECTORS >= 8 {
+                ahead.step();
+            }
             let mut bs = [V::zero(); VECTORS];
             for (v, part) in bs.iter_mut().enumerate() {
                 let at = b.add(v * V::LANES);
@@ -69,7 +80,7 @@ macro_rules! walk {
             /// The machine has the registers, and the job's matrices are there.
             #[target_feature(enable = $features)]
             pub unsafe fn multiply<V: Vector>(job: &Job<V::T>) {
-                let mut col = 0;
+                let (mut ahead, mut col) = (job.ahead, 0);
                 while col < job.n {
                     let left = job.n - col;
                     let vectors = left.div_ceil(V::LANES).min($widest);
@@ -81,7 +92,7 @@ macro_rules! walk {
                             $($vectors => {
                                 let mut row = 0;
                                 $(while job.m - row >= $rows {
-                                    block::<V, $rows, $vectors>(job, row, col, last);
+                                    block::<V, $rows, $vectors>(job, &mut ahead, row, col, last);
                                     row += $rows;
                                 })+
                             })+

@@ -2,10 +2,12 @@
 
 #![allow(unsafe_code)]
 
+pub mod ahead;
 mod blocks;
 pub mod columns;
 pub mod vectors;
 
+use ahead::Ahead;
 use vectors::Float;
 
 /// A product to be done. The rows of `b` and `c` are of neighbouring elements; steps are in elements.
@@ -23,6 +25,8 @@ pub struct Job<T> {
     pub c_row: isize,
     /// Whether the product is added to what is there.
     pub adds: bool,
+    /// What is fetched meanwhile.
+    pub ahead: Ahead,
 }
 
 /// Does the product with the widest vectors that this machine has; false if it has none that there are kernels for.
@@ -100,6 +104,7 @@ mod tests {
                         c: found.as_mut_ptr(),
                         c_row: n as isize + 1,
                         adds,
+                        ahead: Ahead::default(),
                     };
                     // SAFETY: the matrices are there, and the machine has the vectors.
                     unsafe { multiply(&job) };
