@@ -85,6 +85,8 @@ pub struct Features {
     pub binding_bytes: u32,
     /// Storage bindings of a kernel.
     pub bindings: u32,
+    /// Bytes of parameters that a launch's command may bring along.
+    pub immediates: u32,
 }
 
 /// What a device does to subnormal numbers of a type: what is not right takes them for zeros.
@@ -139,6 +141,7 @@ impl Features {
         let given = [
             (self.float64, Capabilities::FLOAT64),
             (self.int64, Capabilities::SHADER_INT64),
+            (self.immediates > 0, Capabilities::IMMEDIATES),
             (self.atomic64, Capabilities::SHADER_INT64_ATOMIC_ALL_OPS),
             (self.float_atomics, Capabilities::SHADER_FLOAT32_ATOMIC),
             (self.coherent, Capabilities::MEMORY_DECORATION_COHERENT),
@@ -212,6 +215,7 @@ impl Features {
             shared_bytes: 32 << 10,
             binding_bytes: 128 << 20,
             bindings: 16,
+            immediates: 128,
         }
     }
 
@@ -237,6 +241,7 @@ impl Features {
             subgroup: 32,
             group: 32,
             fences: true,
+            immediates: 0,
             ..Features::lavapipe()
         }
     }
@@ -263,6 +268,7 @@ impl Features {
             group_barriers: false,
             fences: true,
             block: [1024, 1024, 64],
+            immediates: 0,
             ..Features::lavapipe()
         }
     }

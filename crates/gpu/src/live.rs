@@ -99,7 +99,7 @@ impl Live {
             most_bytes: limits.max_buffer_size,
             alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
             arena: batch::arena(&device),
-            layouts: Layouts::new(&device),
+            layouts: Layouts::new(&device, gpu.said.immediates),
             staging: Staging::default(),
             splice: OnceLock::new(),
             pipelines,
