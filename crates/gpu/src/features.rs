@@ -38,10 +38,10 @@ pub struct Features {
     pub float_atomics: bool,
     /// Buffers can be declared such that blocks see each other's writes after a fence.
     pub coherent: bool,
-    /// naga's `fma` rounds once.
+    /// naga's `fma` rounds once, where no number is subnormal.
     pub exact_fma32: bool,
     pub exact_fma64: bool,
-    /// Quotients and square roots of float32 are rounded correctly.
+    /// Quotients and square roots of float32 are rounded correctly, where no number is subnormal.
     pub exact_divide: bool,
     pub exact_sqrt: bool,
     /// The same of float64.
@@ -97,6 +97,10 @@ pub struct Subnormals {
     pub compared: Comparisons,
     pub absolute: bool,
     pub negated: bool,
+    /// `fma`, quotients and square roots are as right with them as without.
+    pub fused: bool,
+    pub divided: bool,
+    pub rooted: bool,
 }
 
 /// How floats are compared. NVIDIA's driver for Vulkan takes subnormal float32 for zeros when it compares them, not when it computes.
@@ -117,6 +121,9 @@ impl Subnormals {
         compared: Comparisons::Own,
         absolute: true,
         negated: true,
+        fused: true,
+        divided: true,
+        rooted: true,
     };
     /// Nothing is relied on.
     pub const LOST: Subnormals = Subnormals {
@@ -124,6 +131,9 @@ impl Subnormals {
         compared: Comparisons::ByBits,
         absolute: false,
         negated: false,
+        fused: false,
+        divided: false,
+        rooted: false,
     };
 }
 
