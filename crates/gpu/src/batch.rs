@@ -1,6 +1,7 @@
 //! Command batches: the work that was asked for and not yet given to the device: recorded into an open encoder, submitted together.
 //!
-//! Parameters of launches and small uploads are put into an arena of the host's, which is copied to the device at the start of the batch.
+//! Small uploads, and parameters of launches that do not come along with their commands, are put into an arena of the host's, which is
+//! copied to the device at the start of the batch.
 
 use std::sync::atomic::Ordering;
 
@@ -37,12 +38,21 @@ pub struct Batch {
 pub struct Dispatch<'a> {
     pub pipeline: &'a wgpu::ComputePipeline,
     pub pipeline_number: u64,
-    /// Parameters, mailbox and constants, and where the parameters are in the arena.
+    /// Parameters, mailbox and constants.
     pub own: &'a wgpu::BindGroup,
-    pub params: u32,
+    pub params: Given<'a>,
     pub views: &'a wgpu::BindGroup,
     pub views_number: u64,
     pub groups: [u32; 3],
+}
+
+/// How a dispatch gets its parameters.
+#[derive(Clone, Copy, Debug)]
+pub enum Given<'a> {
+    /// They are in the arena, from here on.
+    Arena(u32),
+    /// The command brings them along.
+    Along(&'a [u8]),
 }
 
 /// The number of bind groups that are made for one dispatch: never the one that is bound already.
@@ -117,11 +127,22 @@ impl Batch {
                 empty.insert(begun.forget_lifetime())
             }
         };
-        if self.pipeline != step.pipeline_number {
+        let is_new = self.pipeline != step.pipeline_number;
+        if is_new {
             pass.set_pipeline(step.pipeline);
             self.pipeline = step.pipeline_number;
         }
-        pass.set_bind_group(0, step.own, &[step.params]);
+        match step.params {
+            Given::Arena(at) => pass.set_bind_group(0, step.own, &[at]),
+            Given::Along(params) => {
+                if is_new {
+                    pass.set_bind_group(0, step.own, &[0]);
+                }
+                if !params.is_empty() {
+                    pass.set_immediates(0, params);
+                }
+            }
+        }
         if self.group != step.views_number || step.views_number == UNNUMBERED {
             pass.set_bind_group(1, step.views, &[]);
             self.group = step.views_number;

@@ -123,11 +123,8 @@ impl GpuExecutable {
     }
 
     fn queue(&self, state: &mut State, variant: &Variant, numbers: &Numbers<'_>, group: &Group) -> Result<(), RunError> {
-        let live = &*variant.live;
-        for cut in cuts(numbers.grid, live.features.groups) {
-            let (params, room) = state.batch.reserve(live, variant.param_bytes(), live.alignment as usize);
-            variant.fill(numbers, &cut, room)?;
-            variant.dispatch(state, params, group, cut.groups);
+        for cut in cuts(numbers.grid, variant.live.features.groups) {
+            variant.dispatch(state, group, cut.groups, |room| variant.fill(numbers, &cut, room))?;
         }
         if !state.last_kernel.as_ref().is_some_and(|last| Arc::ptr_eq(last, &self.name)) {
             state.last_kernel = Some(self.name.clone());

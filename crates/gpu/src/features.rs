@@ -38,10 +38,10 @@ pub struct Features {
     pub float_atomics: bool,
     /// Buffers can be declared such that blocks see each other's writes after a fence.
     pub coherent: bool,
-    /// naga's `fma` rounds once.
+    /// naga's `fma` rounds once, where no number is subnormal.
     pub exact_fma32: bool,
     pub exact_fma64: bool,
-    /// Quotients and square roots of float32 are rounded correctly.
+    /// Quotients and square roots of float32 are rounded correctly, where no number is subnormal.
     pub exact_divide: bool,
     pub exact_sqrt: bool,
     /// The same of float64.
@@ -85,6 +85,8 @@ pub struct Features {
     pub binding_bytes: u32,
     /// Storage bindings of a kernel.
     pub bindings: u32,
+    /// Bytes of parameters that a launch's command may bring along.
+    pub immediates: u32,
 }
 
 /// What a device does to subnormal numbers of a type: what is not right takes them for zeros.
@@ -95,6 +97,10 @@ pub struct Subnormals {
     pub compared: Comparisons,
     pub absolute: bool,
     pub negated: bool,
+    /// `fma`, quotients and square roots are as right with them as without.
+    pub fused: bool,
+    pub divided: bool,
+    pub rooted: bool,
 }
 
 /// How floats are compared. NVIDIA's driver for Vulkan takes subnormal float32 for zeros when it compares them, not when it computes.
@@ -115,6 +121,9 @@ impl Subnormals {
         compared: Comparisons::Own,
         absolute: true,
         negated: true,
+        fused: true,
+        divided: true,
+        rooted: true,
     };
     /// Nothing is relied on.
     pub const LOST: Subnormals = Subnormals {
@@ -122,6 +131,9 @@ impl Subnormals {
         compared: Comparisons::ByBits,
         absolute: false,
         negated: false,
+        fused: false,
+        divided: false,
+        rooted: false,
     };
 }
 
@@ -139,6 +151,7 @@ impl Features {
         let given = [
             (self.float64, Capabilities::FLOAT64),
             (self.int64, Capabilities::SHADER_INT64),
+            (self.immediates > 0, Capabilities::IMMEDIATES),
             (self.atomic64, Capabilities::SHADER_INT64_ATOMIC_ALL_OPS),
             (self.float_atomics, Capabilities::SHADER_FLOAT32_ATOMIC),
             (self.coherent, Capabilities::MEMORY_DECORATION_COHERENT),
@@ -212,6 +225,7 @@ impl Features {
             shared_bytes: 32 << 10,
             binding_bytes: 128 << 20,
             bindings: 16,
+            immediates: 128,
         }
     }
 
@@ -237,6 +251,7 @@ impl Features {
             subgroup: 32,
             group: 32,
             fences: true,
+            immediates: 0,
             ..Features::lavapipe()
         }
     }
@@ -263,6 +278,7 @@ impl Features {
             group_barriers: false,
             fences: true,
             block: [1024, 1024, 64],
+            immediates: 0,
             ..Features::lavapipe()
         }
     }

@@ -22,6 +22,8 @@ pub struct Flusher {
 #[derive(Debug, Default)]
 struct Orders {
     is_open: bool,
+    /// The thread waits to be woken.
+    idle: bool,
     stop: bool,
 }
 
@@ -35,8 +37,12 @@ impl Flusher {
 
     /// A batch is open.
     pub fn wake(&self) {
-        lock(&self.orders).is_open = true;
-        self.changed.notify_one();
+        let mut orders = lock(&self.orders);
+        orders.is_open = true;
+        // To wake nobody would be a call of the system all the same.
+        if orders.idle {
+            self.changed.notify_one();
+        }
     }
 
     pub fn stop(&self) {
@@ -49,12 +55,13 @@ impl Flusher {
             {
                 let mut orders = lock(&self.orders);
                 while !orders.is_open && !orders.stop {
+                    orders.idle = true;
                     orders = self.changed.wait(orders).unwrap_or_else(PoisonError::into_inner);
                 }
                 if orders.stop {
                     return;
                 }
-                orders.is_open = false;
+                (orders.idle, orders.is_open) = (false, false);
             }
             let mut seen = None;
             for look in 0..MOST_LOOKS {

@@ -22,10 +22,14 @@ const WANTED: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::MEMORY_DECORATION_COHERENT)
     .union(wgpu::Features::SUBGROUP)
     .union(wgpu::Features::SUBGROUP_BARRIER)
+    .union(wgpu::Features::IMMEDIATES)
     .union(wgpu::Features::PIPELINE_CACHE)
     .union(wgpu::Features::PASSTHROUGH_SHADERS)
     .union(wgpu::Features::TIMESTAMP_QUERY)
     .union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
+
+/// Bytes of parameters that are brought along with commands, however many the driver takes: command buffers hold them.
+const MOST_IMMEDIATES: u32 = 256;
 
 /// Addresses of a device's memory have this bit, which no address of the host has, and the device's number above bit 56.
 const DEVICE_ADDRESSES: u64 = 1 << 62;
@@ -221,8 +225,19 @@ fn features(kind: DeviceKind, adapter: &wgpu::Adapter, facts: &hal::VulkanFacts)
         groups: limits.max_compute_workgroups_per_dimension,
         shared_bytes: limits.max_compute_workgroup_storage_size,
         binding_bytes: u32::try_from(limits.max_storage_buffer_binding_size).unwrap_or(u32::MAX) & !15,
+        immediates: immediates(kind, &info, has, &limits),
         bindings: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
         ..base
+    }
+}
+
+/// See [`Features::immediates`]. Mesa's driver for the CPU compiles anew for other values: it takes them for literals.
+fn immediates(kind: DeviceKind, info: &wgpu::AdapterInfo, has: wgpu::Features, limits: &wgpu::Limits) -> u32 {
+    let takes = kind == DeviceKind::Vulkan && has.contains(wgpu::Features::IMMEDIATES) && info.driver != "llvmpipe";
+    if takes {
+        limits.max_immediate_size.min(MOST_IMMEDIATES) & !3
+    } else {
+        0
     }
 }
 

@@ -52,10 +52,12 @@ pub struct Layouts {
     pub constants: wgpu::BindGroupLayout,
     pub mailbox: wgpu::BindGroupLayout,
     views: Mutex<HashMap<Vec<bool>, Arc<ViewLayout>>>,
+    /// Bytes of parameters that commands bring along.
+    immediates: u32,
 }
 
 impl Layouts {
-    pub fn new(device: &wgpu::Device) -> Layouts {
+    pub fn new(device: &wgpu::Device, immediates: u32) -> Layouts {
         // wgpu numbers the bindings of a layout from 0 on without holes, so that constants need a mailbox's place before them.
         let make = |bindings: &[bool]| {
             let entries: Vec<_> = bindings
@@ -70,6 +72,7 @@ impl Layouts {
             constants: make(&[false, false, false]),
             mailbox: make(&[false, true, false]),
             views: Mutex::default(),
+            immediates,
         }
     }
 
@@ -89,7 +92,7 @@ impl Layouts {
                 device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                     label: None,
                     bind_group_layouts: &[Some(own), Some(&views)],
-                    immediate_size: 0,
+                    immediate_size: self.immediates,
                 })
             };
             Arc::new(ViewLayout {

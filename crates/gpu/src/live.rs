@@ -99,7 +99,7 @@ impl Live {
             most_bytes: limits.max_buffer_size,
             alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
             arena: batch::arena(&device),
-            layouts: Layouts::new(&device),
+            layouts: Layouts::new(&device, gpu.said.immediates),
             staging: Staging::default(),
             splice: OnceLock::new(),
             pipelines,
@@ -193,16 +193,28 @@ impl Live {
 
     /// Waits for a batch.
     pub fn wait(&self, ticket: &Ticket) -> Result<(), RunError> {
-        if ticket.number > self.done.load(Ordering::Acquire) {
-            return self.wait_always(ticket);
+        if !self.is_known_done(ticket) {
+            // Where the host language can end the wait. Errors are left to what follows.
+            patience::look_until(|| self.is_done(ticket.number).unwrap_or(true))?;
+            if !self.is_known_done(ticket) {
+                return self.wait_blocked(ticket);
+            }
         }
         self.check()
     }
 
     /// Waits for a batch and makes wgpu look after what is done, though the batch may be known to be.
     pub fn wait_always(&self, ticket: &Ticket) -> Result<(), RunError> {
-        // Where the host language can end the wait. Errors are left to what follows.
-        patience::look_until(|| self.is_done(ticket.number).unwrap_or(true))?;
+        self.wait(ticket)?;
+        self.poll()
+    }
+
+    fn is_known_done(&self, ticket: &Ticket) -> bool {
+        ticket.number <= self.done.load(Ordering::Acquire)
+    }
+
+    /// Leaves the wait to the driver. What is done need not be waited for so: that costs a call of the system.
+    fn wait_blocked(&self, ticket: &Ticket) -> Result<(), RunError> {
         self.poll_for(wgpu::PollType::Wait {
             submission_index: ticket.index.clone(),
             timeout: None,

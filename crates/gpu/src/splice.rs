@@ -9,7 +9,7 @@ use naga::{
 };
 use weft_runtime::{CompileError, RunError};
 
-use crate::batch::{Dispatch, UNNUMBERED};
+use crate::batch::{Dispatch, Given, UNNUMBERED};
 use crate::emit::ClassUse;
 use crate::live::{Live, State};
 use crate::pipelines::{self, Pipeline};
@@ -121,7 +121,7 @@ impl Splice {
                 pipeline: &self.pipeline.pipeline,
                 pipeline_number: self.pipeline.number,
                 own: &self.own,
-                params: params as u32,
+                params: Given::Arena(params as u32),
                 views: &views,
                 views_number: UNNUMBERED,
                 groups: [words.div_ceil(BLOCK), 1, 1],

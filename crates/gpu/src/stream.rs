@@ -146,9 +146,10 @@ impl GpuStream {
                 }
                 let mut state = live.state();
                 for (groups, params) in dispatches {
-                    let (at, room) = state.batch.reserve(&live, params.len(), live.alignment as usize);
-                    room.copy_from_slice(params);
-                    variant.dispatch(&mut state, at, group, *groups);
+                    variant.dispatch(&mut state, group, *groups, |room| {
+                        room.copy_from_slice(params);
+                        Ok::<_, RunError>(())
+                    })?;
                 }
                 self.worked(state.batch.number());
                 Ok(())

@@ -77,7 +77,7 @@ fn tried<T>(device: &wgpu::Device, question: impl FnOnce() -> Result<T, String>)
 }
 
 /// What is tried: truths, how floats are compared, and lanes of a group.
-const TRUTHS: usize = 18;
+const TRUTHS: usize = 24;
 const COMPARISONS: [Comparisons; 3] = [Comparisons::Own, Comparisons::Scaled, Comparisons::ByBits];
 
 fn keep(found: &Features) -> Vec<u8> {
@@ -95,9 +95,15 @@ fn keep(found: &Features) -> Vec<u8> {
         single.kept,
         single.absolute,
         single.negated,
+        single.fused,
+        single.divided,
+        single.rooted,
         double.kept,
         double.absolute,
         double.negated,
+        double.fused,
+        double.divided,
+        double.rooted,
         found.exact_widening,
         found.exact_narrowing,
         found.fences,
@@ -125,9 +131,15 @@ fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
         kept32,
         absolute32,
         negated32,
+        fused32,
+        divided32,
+        rooted32,
         kept64,
         absolute64,
         negated64,
+        fused64,
+        divided64,
+        rooted64,
         widening,
         narrowing,
         fences,
@@ -152,12 +164,18 @@ fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
             compared: how(compared32)?,
             absolute: absolute32,
             negated: negated32,
+            fused: fused32,
+            divided: divided32,
+            rooted: rooted32,
         },
         subnormals64: Subnormals {
             kept: kept64,
             compared: how(compared64)?,
             absolute: absolute64,
             negated: negated64,
+            fused: fused64,
+            divided: divided64,
+            rooted: rooted64,
         },
         exact_widening: widening,
         exact_narrowing: narrowing,
@@ -176,7 +194,9 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back() {
         let said = Features::lavapipe();
-        for bits in 0..1u32 << TRUTHS {
+        // Each alone, and many together.
+        let many = (0..4096u32).map(|n| n.wrapping_mul(0x9e37_79b9) >> 8);
+        for bits in (0..TRUTHS).map(|bit| 1 << bit).chain(many) {
             let mut kept: Vec<u8> = (0..TRUTHS).map(|bit| (bits >> bit & 1) as u8).collect();
             kept.extend([(bits % 3) as u8, (bits % 5 % 3) as u8, 1 << (bits % 6)]);
             let found = restore(&said, &kept).unwrap_or(said);

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use weft_ir::Module;
 use weft_runtime::{Resources, RunError, ViewParam};
 
-use crate::batch::Dispatch;
+use crate::batch::{Dispatch, Given};
 use crate::emit::{self, EmitError, Emitted, Facts, Request, Word};
 use crate::facts::{Classes, Places};
 use crate::gpu::Gpu;
@@ -33,6 +33,8 @@ pub struct Variant {
     /// The bindings besides those of views.
     own: wgpu::BindGroup,
     words: Vec<Word>,
+    /// Parameters come along with the command.
+    pub immediate: bool,
     pub mailbox: Option<Arc<Mailbox>>,
     pub resources: Resources,
     /// For people: the module in naga's form, and what the driver was given.
@@ -125,6 +127,7 @@ impl Variant {
                 ..Resources::default()
             },
             words: emitted.words,
+            immediate: emitted.immediate,
             key,
             naga,
             spirv,
@@ -151,12 +154,34 @@ impl Variant {
     }
 
     pub fn param_bytes(&self) -> usize {
-        param_bytes(&self.words)
+        match self.immediate {
+            true => 4 * self.words.len(),
+            false => param_bytes(&self.words),
+        }
     }
 
-    /// Records a dispatch whose parameters lie in the arena.
+    /// Records a dispatch with the parameters that `fill` writes.
     #[inline]
-    pub fn dispatch(&self, state: &mut State, params: usize, views: &Group, groups: [u32; 3]) {
+    pub fn dispatch<E>(
+        &self,
+        state: &mut State,
+        views: &Group,
+        groups: [u32; 3],
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.immediate {
+            let mut params = Params::from_elem(0, self.param_bytes());
+            fill(&mut params)?;
+            self.record(state, Given::Along(&params), views, groups);
+            return Ok(());
+        }
+        let (at, room) = state.batch.reserve(&self.live, self.param_bytes(), self.live.alignment as usize);
+        fill(room)?;
+        self.record(state, Given::Arena(at as u32), views, groups);
+        Ok(())
+    }
+
+    fn record(&self, state: &mut State, params: Given<'_>, views: &Group, groups: [u32; 3]) {
         let live = &*self.live;
         state.batch.dispatch(
             live,
@@ -164,7 +189,7 @@ impl Variant {
                 pipeline: &self.pipeline.pipeline,
                 pipeline_number: self.pipeline.number,
                 own: &self.own,
-                params: params as u32,
+                params,
                 views: &views.group,
                 views_number: views.number,
                 groups,

@@ -1,7 +1,12 @@
 //! The entry function: its parameters, where its thread is, and for a loop how each thread goes through its points.
 
+use std::num::NonZeroU32;
+
 use naga::valid::ValidationFlags;
-use naga::{BinaryOperator, Binding, BuiltIn, EntryPoint, Expression, FunctionArgument, ShaderStage, Statement, TypeInner, VectorSize};
+use naga::{
+    AddressSpace, ArraySize, BinaryOperator, Binding, BuiltIn, EntryPoint, Expression, FunctionArgument, Handle, ShaderStage, Span,
+    Statement, TypeInner, VectorSize,
+};
 use weft_ir::{Axis, Geometry, Module, Scalar, StmtKind, Value, ViewType};
 use weft_passes::range::Range;
 use weft_thread::{Basic, Code, Entry, Numbers, Param, Statements};
@@ -226,7 +231,12 @@ impl Fx<'_> {
             true => [request.block.iter().product(), 1, 1],
             false => request.block,
         };
+        let words = self.cx.words;
+        let immediate = 4 * words.len() as u64 <= request.features.immediates.into();
         let (mut module, function) = self.w.finish();
+        if let Some(variable) = self.arguments.variable.filter(|_| immediate) {
+            bring_along(&mut module, &function, variable, words.len());
+        }
         module.entry_points.push(entry_point(function, workgroup_size));
         // Where control is uniform is the passes' business, and they see more than naga does.
         let flags = ValidationFlags::all() - ValidationFlags::CONTROL_FLOW_UNIFORMITY;
@@ -238,7 +248,8 @@ impl Fx<'_> {
         Ok(Emitted {
             module,
             info,
-            words: self.cx.words,
+            words,
+            immediate,
             classes: uses,
             constants,
             mailbox,
@@ -257,6 +268,25 @@ impl Fx<'_> {
         }
         bytes
     }
+}
+
+/// Has so many words of parameters come with the command instead of in a binding.
+fn bring_along(module: &mut naga::Module, function: &naga::Function, variable: Handle<Expression>, words: usize) {
+    let (Some(size), Expression::GlobalVariable(variable)) = (NonZeroU32::new(words as u32), &function.expressions[variable]) else {
+        return;
+    };
+    let word = naga::Type {
+        name: None,
+        inner: TypeInner::Scalar(naga::Scalar::U32),
+    };
+    let inner = TypeInner::Array {
+        base: module.types.insert(word, Span::UNDEFINED),
+        size: ArraySize::Constant(size),
+        stride: 4,
+    };
+    let ty = module.types.insert(naga::Type { name: None, inner }, Span::UNDEFINED);
+    let variable = module.global_variables.get_mut(*variable);
+    (variable.space, variable.binding, variable.ty) = (AddressSpace::Immediate, None, ty);
 }
 
 /// What devices are asked to run by name: a module's one entry point.

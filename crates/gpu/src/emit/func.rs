@@ -68,6 +68,7 @@ pub struct Memory {
 /// What the code tells the host.
 #[derive(Default)]
 pub struct MailboxCode {
+    /// What the words are read from.
     pub variable: Option<Handle<naga::GlobalVariable>>,
     /// The function that records an error.
     pub raising: Option<Handle<NagaFunction>>,
@@ -76,7 +77,8 @@ pub struct MailboxCode {
 /// The launch's arguments, as far as they have been read.
 #[derive(Default)]
 pub struct Arguments {
-    variable: Option<Handle<Expression>>,
+    /// What the words are read from.
+    pub variable: Option<Handle<Expression>>,
     words: HashMap<Word, Operand>,
     /// Parameters that are float64 on a device that has none, and their slots. They can be made float32.
     pub doubles: HashMap<Value, u32>,

@@ -106,6 +106,8 @@ pub struct Emitted {
     pub info: ModuleInfo,
     /// The parameter block, word by word.
     pub words: Vec<Word>,
+    /// It comes along with the launch's command ([`Features::immediates`]), not in its binding.
+    pub immediate: bool,
     /// What happens to each class.
     pub classes: Vec<ClassUse>,
     /// What the constants' binding holds, a multiple of 16 bytes. Empty: there is no such binding.

@@ -45,6 +45,9 @@ pub fn try_out(bench: &Bench, said: &Features) -> Result<Features, String> {
         },
         absolute: is(s, Question::Absolute),
         negated: is(s, Question::Negated),
+        fused: is(s, Question::Fused),
+        divided: is(s, Question::Divided),
+        rooted: is(s, Question::Rooted),
     };
     let mut features = Features {
         exact_fma32: is(single, Question::Fma),

@@ -16,6 +16,10 @@ pub enum Question {
     Zeros,
     /// Are subnormal numbers taken and given by sums and products?
     Kept,
+    /// And by these?
+    Fused,
+    Divided,
+    Rooted,
     Compared,
     Absolute,
     Negated,
@@ -47,7 +51,7 @@ fn arithmetic(s: Scalar) -> Vec<(Question, Trial)> {
     let (x, y, z) = (column(1.0, 2.0), column(1.0, 2.0), column(-4.0, 1e-3));
     let (over, under) = (column(-1e9, 1e9), column(1e-9, 1e3));
     let mut roots = column(1e-3, 1e9);
-    roots.extend(any(s));
+    roots.extend(any(s).into_iter().filter(|&x| !is_subnormal(x)));
     let fractions = fractions(s, column(-4e9, 4e9));
     let rounded = |op| (Question::Rounding, Trial::new(Number::Unary(op, s), vec![fractions.clone()]));
     vec![
@@ -74,14 +78,15 @@ fn subnormal_arithmetic(s: Scalar) -> Vec<(Question, Trial)> {
         (Question::Kept, two(BinOp::Sub, s, small.clone(), near)),
         (Question::Kept, two(BinOp::Mul, s, small.clone(), part.clone())),
         (Question::Kept, two(BinOp::Mul, s, subnormal.clone(), whole.clone())),
-        (Question::Quotient, two(BinOp::Div, s, small, whole.clone())),
-        (Question::Quotient, two(BinOp::Div, s, subnormal.clone(), part.clone())),
-        (Question::Quotient, two(BinOp::Div, s, other.clone(), subnormal.clone())),
+        (Question::Divided, two(BinOp::Div, s, small, whole.clone())),
+        (Question::Divided, two(BinOp::Div, s, subnormal.clone(), part.clone())),
+        (Question::Divided, two(BinOp::Div, s, other.clone(), subnormal.clone())),
+        (Question::Rooted, Trial::new(Number::Unary(UnOp::Sqrt, s), vec![tiny(s)])),
         (
-            Question::Fma,
+            Question::Fused,
             Trial::new(Number::Fma(s), vec![subnormal.clone(), whole, other.clone()]),
         ),
-        (Question::Fma, Trial::new(Number::Fma(s), vec![other, part, subnormal])),
+        (Question::Fused, Trial::new(Number::Fma(s), vec![other, part, subnormal])),
     ]
 }
 
@@ -144,6 +149,14 @@ fn least(s: Scalar) -> f64 {
     match s {
         Scalar::F32 => f64::from(f32::MIN_POSITIVE),
         _ => f64::MIN_POSITIVE,
+    }
+}
+
+fn is_subnormal(x: Const) -> bool {
+    match x {
+        Const::F32(bits) => f32::from_bits(bits).is_subnormal(),
+        Const::F64(bits) => f64::from_bits(bits).is_subnormal(),
+        _ => false,
     }
 }
 

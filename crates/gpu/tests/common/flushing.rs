@@ -1,5 +1,5 @@
 //! A driver that takes subnormal numbers for zeros where NVIDIA's for Vulkan does, and in some places more: SPIR-V in which operands are
-//! made zeros before they are compared, converted, divided or given to a function of GLSL's, and results of conversions and quotients.
+//! made zeros before they are compared, converted, divided or given to a function of GLSL's, and results of conversions, quotients and `fma`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,8 +17,9 @@ const SELECT: u32 = 169;
 const IEQUAL: u32 = 170;
 const COMPARISONS: std::ops::RangeInclusive<u32> = 180..=191;
 const AND: u32 = 199;
-/// `RoundEven`, `Trunc`, `FAbs`, `Floor`, `Ceil` and `Sqrt` of `GLSL.std.450`.
-const MATH: [u32; 6] = [2, 3, 4, 8, 9, 31];
+/// `RoundEven`, `Trunc`, `FAbs`, `Floor`, `Ceil`, `Sqrt` and `Fma` of `GLSL.std.450`.
+const MATH: [u32; 7] = [2, 3, 4, 8, 9, 31, FMA];
+const FMA: u32 = 50;
 
 /// A type of floats, integers as wide, and constants of those.
 #[derive(Clone, Copy)]
@@ -141,7 +142,8 @@ impl Flushing {
                 self.flush(one[at], new[at], width);
             }
         }
-        match self.width_of(one[2]).filter(|_| matches!(op, FCONVERT | FDIV)) {
+        let flushes = matches!(op, FCONVERT | FDIV) || op == EXT_INST && one[4] == FMA;
+        match self.width_of(one[2]).filter(|_| flushes) {
             Some(width) => {
                 new[2] = self.fresh();
                 self.out.extend(&new);

@@ -137,3 +137,21 @@ pub(super) fn placed(b: &mut Body, total: Val, tail: Val, exponent: Val) -> Val 
     let bits = b.or(bits, sign);
     b.float_of_bits(bits)
 }
+
+/// What the device makes of these, unless one of them is zero, subnormal or little more, for devices that are right else; then the exact
+/// result.
+pub(super) fn unless_small(b: &mut Body, own: Val, seen: &[Val], exact: impl FnOnce(&mut Body) -> Option<Val>) -> Option<Val> {
+    let sizes: Vec<Val> = seen.iter().map(|&x| magnitude(b, x)).collect();
+    let least = sizes.into_iter().reduce(|x, y| b.min(x, y))?;
+    let limit = b.int(least.ty, 2 * Format::of(own.ty).hidden() as i64);
+    let small = b.lt(least, limit);
+    let result = b.var(own);
+    let mut known = false;
+    b.when(small, |b| {
+        if let Some(exact) = exact(b) {
+            b.set(result, exact);
+            known = true;
+        }
+    });
+    known.then(|| b.get(result))
+}

@@ -68,7 +68,7 @@ pub(super) fn unary(b: &mut Body, op: UnOp, x: Val) -> Option<Val> {
             let magnitude = magnitude(b, x);
             Some(b.float_of_bits(magnitude))
         }
-        UnOp::Sqrt => Some(quotient::square_root(b, x)),
+        UnOp::Sqrt => quotient::square_root(b, x),
         UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => Some(rounding::to_integer(b, op, x)),
         UnOp::Neg => {
             let bits = b.bits(x);
@@ -87,7 +87,7 @@ pub(super) fn binary(b: &mut Body, op: BinOp, s: Scalar, x: Val, y: Val) -> Opti
     }
     match op {
         BinOp::Min | BinOp::Max => Some(least_or_most(b, op, x, y)),
-        BinOp::Div => Some(quotient::quotient(b, x, y)),
+        BinOp::Div => quotient::quotient(b, x, y),
         BinOp::CopySign => Some(copy_sign(b, x, y)),
         BinOp::Rem => Some(divide::remainder(b, x, y)),
         BinOp::Mod => divide::modulo(b, s, x, y),
@@ -95,6 +95,11 @@ pub(super) fn binary(b: &mut Body, op: BinOp, s: Scalar, x: Val, y: Val) -> Opti
         BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::IntPow => None,
         BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::Shr => None,
     }
+}
+
+/// The IR's type of a float in a register.
+pub(super) fn scalar(x: Val) -> Scalar {
+    if x.ty.width == 8 { Scalar::F64 } else { Scalar::F32 }
 }
 
 pub(super) fn magnitude(b: &mut Body, x: Val) -> Val {

@@ -1,14 +1,23 @@
 //! `x * y + z` with one rounding, for devices whose own does not.
 
-use naga::Scalar as Register;
+use naga::{MathFunction, Scalar as Register};
 use weft_ir::Scalar;
 
 use super::Number;
 use super::body::{Body, Val};
-use super::exact::{exact_product, exact_sum, odd_sum, placed, scaled, significand};
+use super::exact::{exact_product, exact_sum, odd_sum, placed, scaled, significand, unless_small};
 use super::float::{Format, magnitude};
+use super::plain;
 
 pub(super) fn fma(b: &mut Body, s: Scalar, x: Val, y: Val, z: Val) -> Option<Val> {
+    if matches!(s, Scalar::F32 | Scalar::F64) && plain::fuses(b.features, s) {
+        let own = b.math(MathFunction::Fma, &[x, y, z]);
+        return unless_small(b, own, &[x, y, z, own], |b| exact(b, s, x, y, z));
+    }
+    exact(b, s, x, y, z)
+}
+
+fn exact(b: &mut Body, s: Scalar, x: Val, y: Val, z: Val) -> Option<Val> {
     match s {
         Scalar::F32 if b.features.float64 => by_float64(b, [x, y, z]),
         Scalar::F32 | Scalar::F64 => Some(by_exact_sums(b, x, y, z)),

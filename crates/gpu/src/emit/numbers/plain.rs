@@ -72,8 +72,8 @@ impl Number {
     /// The operation as a single expression on registers, where it is one.
     pub fn plain(self, features: &Features) -> Option<Plain> {
         match self {
-            Number::Binary(BinOp::Div, s, _) if !divides(features, s) => None,
-            Number::Unary(UnOp::Sqrt, s) if !has_roots(features, s) => None,
+            Number::Binary(BinOp::Div, s, _) if is_wide_float(s) && !(divides(features, s) && features.subnormals(s).divided) => None,
+            Number::Unary(UnOp::Sqrt, s) if is_wide_float(s) && !(has_roots(features, s) && features.subnormals(s).rooted) => None,
             Number::Unary(UnOp::Abs, s) if is_wide_float(s) && !clears_signs(features, s) => None,
             Number::Unary(UnOp::Neg, s) if is_wide_float(s) && !features.subnormals(s).negated => None,
             Number::Unary(UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint, s) if is_wide_float(s) && !rounds(features, s) => None,
@@ -81,8 +81,9 @@ impl Number {
             Number::Binary(op, s, t) if s == t => binary(op, s),
             Number::Compare(_, s) if is_wide_float(s) && features.subnormals(s).compared != Comparisons::Own => None,
             Number::Compare(op, s) => comparison(op, s).map(Plain::Binary),
-            Number::Fma(Scalar::F32) if features.exact_fma32 => Some(Plain::Math(MathFunction::Fma)),
-            Number::Fma(Scalar::F64) if features.exact_fma64 => Some(Plain::Math(MathFunction::Fma)),
+            Number::Fma(s) if is_wide_float(s) && fuses(features, s) && features.subnormals(s).fused => {
+                Some(Plain::Math(MathFunction::Fma))
+            }
             Number::Cast {
                 from: Scalar::F32,
                 to: Scalar::F64,
@@ -111,8 +112,17 @@ fn clears_signs(features: &Features, s: Scalar) -> bool {
     features.exact_zeros && features.subnormals(s).absolute
 }
 
-/// Are the device's square roots rounded correctly?
-fn has_roots(features: &Features, s: Scalar) -> bool {
+/// Does the device's `fma` round once, where no number is subnormal?
+pub(super) fn fuses(features: &Features, s: Scalar) -> bool {
+    if s == Scalar::F64 {
+        features.exact_fma64
+    } else {
+        features.exact_fma32
+    }
+}
+
+/// Are the device's square roots rounded correctly, where no number is subnormal?
+pub(super) fn has_roots(features: &Features, s: Scalar) -> bool {
     if s == Scalar::F64 {
         features.exact_sqrt64
     } else {
@@ -120,8 +130,8 @@ fn has_roots(features: &Features, s: Scalar) -> bool {
     }
 }
 
-/// Are the device's quotients rounded correctly?
-fn divides(features: &Features, s: Scalar) -> bool {
+/// Are the device's quotients rounded correctly, where no number is subnormal?
+pub(super) fn divides(features: &Features, s: Scalar) -> bool {
     if s == Scalar::F64 {
         features.exact_divide64
     } else {

@@ -4,8 +4,9 @@
 use naga::{MathFunction, Scalar as Register};
 
 use super::body::{Body, Val};
-use super::exact::{exact_product, placed, scaled, significand};
-use super::float::{Format, copy_sign, magnitude, of_bits, sign};
+use super::exact::{exact_product, placed, scaled, significand, unless_small};
+use super::float::{Format, copy_sign, magnitude, of_bits, scalar, sign};
+use super::plain;
 
 /// The last bit's place of a number between 1 and 2.
 fn unit(b: &mut Body, ty: Register) -> Val {
@@ -13,7 +14,23 @@ fn unit(b: &mut Body, ty: Register) -> Val {
     b.float(ty, 2f64.powi(-(fraction as i32)))
 }
 
-pub(super) fn quotient(b: &mut Body, x: Val, y: Val) -> Val {
+pub(super) fn quotient(b: &mut Body, x: Val, y: Val) -> Option<Val> {
+    if !plain::divides(b.features, scalar(x)) {
+        return Some(exact_quotient(b, x, y));
+    }
+    let own = b.div(x, y);
+    unless_small(b, own, &[x, y, own], |b| Some(exact_quotient(b, x, y)))
+}
+
+pub(super) fn square_root(b: &mut Body, x: Val) -> Option<Val> {
+    if !plain::has_roots(b.features, scalar(x)) {
+        return Some(exact_root(b, x));
+    }
+    let own = b.math(MathFunction::Sqrt, &[x]);
+    unless_small(b, own, &[x], |b| Some(exact_root(b, x)))
+}
+
+fn exact_quotient(b: &mut Body, x: Val, y: Val) -> Val {
     let (special, result) = ends_or_zeros(b, x, y);
     let [(mx, ex), (my, ey)] = [x, y].map(|v| significand(b, v));
     let [dividend, divisor] = [mx, my].map(|v| absolute(b, v));
@@ -52,7 +69,7 @@ pub(super) fn quotient(b: &mut Body, x: Val, y: Val) -> Val {
     b.select(special, result, rounded)
 }
 
-pub(super) fn square_root(b: &mut Body, x: Val) -> Val {
+fn exact_root(b: &mut Body, x: Val) -> Val {
     let format = Format::of(x.ty);
     let size = magnitude(b, x);
     let infinity = b.int(size.ty, format.infinity() as i64);
