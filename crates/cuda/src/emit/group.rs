@@ -15,6 +15,8 @@ const WIDEST: usize = 16;
 /// The most points of a group, and the most statements that all of them together are written as.
 const MOST: usize = 8;
 const MOST_STATEMENTS: usize = 400;
+/// The same where nothing is read: then there is nothing to wait for.
+const MOST_WITHOUT_READS: usize = 100;
 
 /// How the points of a loop are taken.
 #[derive(Clone, Copy, Debug)]
@@ -127,18 +129,19 @@ impl<'m> Group<'m> {
             }
         };
         stmts.iter().for_each(|stmt| stmt.kind.walk(&mut look));
-        let reads_late = |stmt: &Stmt| {
-            let mut late = false;
+        let reads_element = |stmt: &Stmt| {
+            let mut found = false;
             stmt.kind
-                .walk(&mut |kind| late |= matches!(kind, StmtKind::Let(_, Op::Load { .. })));
-            late
+                .walk(&mut |kind| found |= matches!(kind, StmtKind::Let(_, Op::Load { .. })));
+            found
         };
         let smallest = sizes.into_iter().min()?;
         let mut points = (WIDEST / smallest.max(1)).min(MOST);
-        while points * count > MOST_STATEMENTS {
+        let reads = first.iter().any(reads_element);
+        while points * count > if reads { MOST_STATEMENTS } else { MOST_WITHOUT_READS } {
             points /= 2;
         }
-        (looks && points > 1 && !rest.iter().any(reads_late)).then_some(Group {
+        (looks && points > 1 && !rest.iter().any(reads_element)).then_some(Group {
             points,
             bounded,
             first,
