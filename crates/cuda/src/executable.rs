@@ -85,7 +85,10 @@ impl CudaExecutable {
     /// The variant that people are shown: the first one launched, else the one most launches have.
     fn shown(&self) -> Result<&Arc<Variant>, CompileError> {
         let both = [self.flat.as_deref(), Some(self)].into_iter().flatten();
-        let launched = both.flat_map(|code| &code.variants).filter_map(|slot| slot.get()?.as_ref().ok()).next();
+        let launched = both
+            .flat_map(|code| &code.variants)
+            .filter_map(|slot| slot.get()?.as_ref().ok())
+            .next();
         match launched {
             Some(variant) => Ok(variant),
             None => self.variant(self.prepared.settings.most),

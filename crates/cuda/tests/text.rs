@@ -6,7 +6,7 @@ mod suite;
 
 use weft_cuda::emit::Facts;
 use weft_cuda::target::Target;
-use weft_cuda::{Ptx, compile_ptx};
+use weft_cuda::{Ptx, compile, compile_ptx};
 use weft_ir::{FuncId, Module, text};
 use weft_runtime::CompileError;
 
@@ -36,6 +36,45 @@ fn neighbours_move_in_accesses_of_16_bytes() {
     };
     let ptx = compiled("four_each", apart).text;
     assert!(has(&ptx, "ld.global.nc.b32") && !has(&ptx, ".v4"), "{ptx}");
+}
+
+#[test]
+fn points_of_loops_are_taken_in_groups_where_arrays_are_aligned() {
+    let grouped = compiled("added", Facts::ALL);
+    assert!(
+        has(&grouped.text, "ld.global.nc.v4.b32") && has(&grouped.text, "st.global.v4.b32"),
+        "{}",
+        grouped.text
+    );
+    assert_eq!(grouped.emitted.points, 4);
+    let apart = Facts {
+        aligned: false,
+        ..Facts::ALL
+    };
+    assert_eq!(compiled("added", apart).emitted.points, 1);
+}
+
+#[test]
+fn kernels_that_only_count_threads_are_such_loops() {
+    let lowered = compile::lowered(&module("scaled")).unwrap();
+    let flat = compile::in_groups(&lowered).unwrap();
+    let ptx = compile::compile_lowered(&flat, Target::of_sm(90).unwrap(), Facts::ALL, false).unwrap();
+    assert!(
+        has(&ptx.text, "ld.global.nc.v4.b32") && has(&ptx.text, "st.global.v4.b32"),
+        "{}",
+        ptx.text
+    );
+    for other in ["four_each", "turn", "strided_sum"] {
+        assert!(compile::in_groups(&compile::lowered(&module(other)).unwrap()).is_none(), "{other}");
+    }
+}
+
+#[test]
+fn loops_that_read_memory_have_several_reads_under_way() {
+    let ptx = compiled("strided_sum", Facts::ALL).text;
+    let reads = |line: &&str| line.contains("ld.global.nc.b32");
+    let most = ptx.split("$L__BB").map(|block| block.lines().filter(reads).count()).max();
+    assert_eq!(most, Some(8), "{ptx}");
 }
 
 #[test]

@@ -11,18 +11,20 @@ import numpy as np
 
 from weft import cuda
 from weft._weft import _cast, _fold, _from_numpy, _full, _iota, _to_numpy, ndarray
-from weft.arrays._common import result_dtype, select, u
+from weft.arrays._common import is_half, result_dtype, select, u
 from weft.errors import UnsupportedError
 from weft.kernels.lines import row
 from weft.kernels.moving import INDEX, moved_to, taken
 from weft.kernels.radix import order_by_digits
-from weft.kernels.searching import below
+from weft.kernels.searching import below, precedes
 
 __all__ = ["counted", "edges_of", "histogram"]
 
 _THREADS = 256
 # Bins that a block counts in shared memory.
 _FEW = 2048
+# Bins whose edges it has there, too.
+_BETWEEN = 1024
 # Elements that a block counts at least.
 _EACH = 4096
 # So many elements of a bin on the average are worth a block.
@@ -40,15 +42,14 @@ def _tally(bins, counts, n, few):
             here[k] = 0
             k += width
     cuda.syncthreads()
-    i = np.int32(cuda.blockIdx.x) * width + t
-    step = np.int32(cuda.gridDim.x) * width
-    while i < n:
+    start, step = np.int32(cuda.blockIdx.x) * width + t, np.int32(cuda.gridDim.x) * width
+    turns = (n - np.int32(1) - start) // step + np.int32(1) if start < n else np.int32(0)
+    for j in range(turns):
+        i = start + step * np.int32(j)
         if few > 0:
             cuda.atomic.add(here, bins[i], np.int32(1))
         else:
             cuda.atomic.add(counts, bins[i], np.int32(1))
-        # The last step could pass 32 bits.
-        i = i + step if i < n - step else n
     cuda.syncthreads()
     if few > 0:
         k = t
@@ -56,6 +57,50 @@ def _tally(bins, counts, n, few):
             if here[k] != 0:
                 cuda.atomic.add(counts, k, here[k])
             k += width
+
+
+@cuda.jit(cache=True, fma=False)
+def _tally_between(a, edges, counts, n, bins):
+    """Counts how many numbers are in each of at most 1024 bins, of which the last one has its upper edge, too."""
+    here = cuda.shared.array(1024, np.int32)
+    bounds = cuda.shared.array(1025, edges.dtype)
+    held = cuda.local.array(4, a.dtype)
+    t, width = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+    k = t
+    while k <= bins:
+        bounds[k] = edges[k]
+        if k < bins:
+            here[k] = 0
+        k += width
+    cuda.syncthreads()
+    start, step = np.int32(cuda.blockIdx.x) * width + t, np.int32(cuda.gridDim.x) * width
+    turns = (n - np.int32(1) - start) // (step * np.int32(4)) + np.int32(1) if start < n else np.int32(0)
+    for turn in range(turns):
+        first = start + step * np.int32(4) * np.int32(turn)
+        left = n - np.int32(1) - first
+        # All are read before any is needed.
+        for j in range(4):
+            held[j] = a[first + min(step * np.int32(j), left)]
+        for j in range(4):
+            x = held[j]
+            low, rest = np.int32(0), bins + np.int32(1)
+            while rest > 0:
+                half = rest // np.int32(2)
+                if precedes(x, bounds[low + half]):
+                    rest = half
+                else:
+                    low += half + np.int32(1)
+                    rest -= half + np.int32(1)
+            if low > bins and x == bounds[bins]:
+                low = bins
+            if step * np.int32(j) <= left and low > 0 and low <= bins:
+                cuda.atomic.add(here, low - np.int32(1), np.int32(1))
+    cuda.syncthreads()
+    k = t
+    while k < bins:
+        if here[k] != 0:
+            cuda.atomic.add(counts, k, here[k])
+        k += width
 
 
 @cuda.jit(cache=True, fma=False)
@@ -99,10 +144,14 @@ def _tallied(bins: ndarray, count: int) -> ndarray:
     """How often each of so many numbers is in a row of them."""
     counts = _full((count,), 0, INDEX, bins.device)
     if bins.size:
-        blocks = min(-(-bins.size // _EACH), 1024)
+        blocks = _blocks(bins.size)
         few = count if count <= _FEW else 0
         _tally[blocks, _THREADS](_cast(bins, INDEX), counts, np.int32(bins.size), np.int32(few))
     return _cast(counts, np.dtype(np.int64))
+
+
+def _blocks(size: int) -> int:
+    return min(-(-size // _EACH), 1024)
 
 
 def _summed(bins: ndarray, weights: ndarray, count: int) -> ndarray:
@@ -166,6 +215,10 @@ def histogram(
     kind = result_dtype(a, edges) if given else edges.dtype
     if a.dtype.kind == "b":
         a = _cast(a, np.dtype(np.uint8))
+    if weights is None and a.size and a.dtype == kind and kind.kind == "f" and not is_half(kind) and 0 < count <= _BETWEEN:
+        found = _full((count,), 0, INDEX, a.device)
+        _tally_between[_blocks(a.size), _THREADS](row(a), _cast(edges, kind, True), found, np.int32(a.size), np.int32(count))
+        return _weighed(_cast(found, np.dtype(np.int64)), edges, density)
     number = _bin_of(_cast(a, kind), _cast(edges, kind), count)
     if not given:
         # As NumPy, which leaves out what is outside before it converts.
@@ -178,6 +231,11 @@ def histogram(
         wide = {"f": np.float64, "c": np.complex128}.get(weights.dtype.kind)
         sums = _summed(number, weights if wide is None else _cast(weights, np.dtype(wide)), count + 1)[:count]
         sums = _cast(sums, weights.dtype) if not density else sums
+    return _weighed(sums, edges, density)
+
+
+def _weighed(sums: ndarray, edges: ndarray, density: bool) -> tuple[ndarray, ndarray]:
+    """What a histogram gives for the sums of its bins."""
     if density:
         widths = _cast(u("subtract", edges[1:], edges[:-1]), np.dtype(np.float64))
         sums = u("true_divide", u("true_divide", sums, widths), _fold("add", sums, (0,)))

@@ -20,6 +20,9 @@ INDEX = np.dtype(np.int32)
 """What places are counted in."""
 
 _THREADS = 256
+# Elements of a tile: eight for each thread.
+_TILE = 2048
+_ALL = np.uint32(0xFFFFFFFF)
 _WORDS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
@@ -73,6 +76,67 @@ def _choose(flags, sums, a, out, count):
                 out[sums[i] - np.int32(1)] = i
             else:
                 out[sums[i] - np.int32(1)] = a[i]
+
+
+@cuda.jit(cache=True, fma=False)
+def _set_of_tiles(flags, counts, n):
+    """How many flags are set in each tile of 2048."""
+    parts = cuda.shared.array(8, np.int32)
+    held = cuda.local.array(8, np.int32)
+    t, block = np.int32(cuda.threadIdx.x), np.int32(cuda.blockIdx.x)
+    warp, start = t // np.int32(32), block * np.int32(2048) + t
+    # All are read before any is needed.
+    for j in range(8):
+        i = start + np.int32(256) * np.int32(j)
+        held[j] = np.int32(1) if flags[min(i, n - np.int32(1))] and i < n else np.int32(0)
+    count = np.int32(0)
+    for j in range(8):
+        count += np.int32(cuda.popc(np.uint32(cuda.ballot_sync(_ALL, held[j] != 0))))
+    if t % np.int32(32) == 0:
+        parts[warp] = count
+    cuda.syncthreads()
+    if t == 0:
+        total = np.int32(0)
+        for w in range(8):
+            total += parts[w]
+        counts[block] = total
+
+
+@cuda.jit(cache=True, fma=False)
+def _choose_of_tiles(flags, sums, a, out, n):
+    """The elements of each tile of 2048 where a flag is set, behind those of the tiles before; their places where `a` is not given.
+
+    A warp has 256 elements that follow each other, 32 at a time.
+    """
+    parts = cuda.shared.array(8, np.int32)
+    votes = cuda.local.array(8, np.uint32)
+    held = cuda.local.array(8, np.int32)
+    t, block = np.int32(cuda.threadIdx.x), np.int32(cuda.blockIdx.x)
+    lane, warp = t % np.int32(32), t // np.int32(32)
+    start = block * np.int32(2048) + warp * np.int32(256) + lane
+    for j in range(8):
+        i = start + np.int32(32) * np.int32(j)
+        held[j] = np.int32(1) if flags[min(i, n - np.int32(1))] and i < n else np.int32(0)
+    count = np.int32(0)
+    for j in range(8):
+        votes[j] = np.uint32(cuda.ballot_sync(_ALL, held[j] != 0))
+        count += np.int32(cuda.popc(votes[j]))
+    if lane == 0:
+        parts[warp] = count
+    cuda.syncthreads()
+    to = sums[block - np.int32(1)] if block > 0 else np.int32(0)
+    for w in range(warp):
+        to += parts[w]
+    below = np.uint32(cuda.lanemask_lt())
+    for j in range(8):
+        if held[j] != 0:
+            i = start + np.int32(32) * np.int32(j)
+            place = to + np.int32(cuda.popc(votes[j] & below))
+            if a is None:
+                out[place] = i
+            else:
+                out[place] = a[i]
+        to += np.int32(cuda.popc(votes[j]))
 
 
 def moved_to(x: ndarray, like: ndarray) -> ndarray:
@@ -150,9 +214,33 @@ def selected(flags: ndarray) -> tuple[ndarray, int]:
 
 def chosen(flags: ndarray, a: ndarray | None, found: tuple[ndarray, int] | None = None) -> ndarray:
     """The elements of a row where flags are set, or their places. How many there are is read, unless `selected` has done so."""
-    sums, count = selected(flags) if found is None else found
-    out = _unset((count,), INDEX if a is None else a.dtype, flags.device)
+    if found is None:
+        return _chosen_of_tiles(flags, a)
+    sums, count = found
+    out = _room_for(count, flags, a)
     if count:
-        values = None if a is None else _words(a)
-        _choose[_blocks(flags.size), _THREADS](flags, sums, values, _words(out) if a is not None else out, np.int32(flags.size))
+        _choose[_blocks(flags.size), _THREADS](flags, sums, *_rows_of(a, out), np.int32(flags.size))
     return out
+
+
+def _chosen_of_tiles(flags: ndarray, a: ndarray | None) -> ndarray:
+    """The same, by how many flags are set in each tile."""
+    tiles, n = -(-flags.size // _TILE), np.int32(flags.size)
+    if not tiles:
+        return _room_for(0, flags, a)
+    counts = _unset((tiles,), INDEX, flags.device)
+    _set_of_tiles[tiles, _THREADS](flags, counts, n)
+    sums = sums_of(counts)
+    count = int(sums[tiles - 1])
+    out = _room_for(count, flags, a)
+    if count:
+        _choose_of_tiles[tiles, _THREADS](flags, sums, *_rows_of(a, out), n)
+    return out
+
+
+def _room_for(count: int, flags: ndarray, a: ndarray | None) -> ndarray:
+    return _unset((count,), INDEX if a is None else a.dtype, flags.device)
+
+
+def _rows_of(a: ndarray | None, out: ndarray) -> tuple[ndarray | None, ndarray]:
+    return (None, out) if a is None else (_words(a), _words(out))

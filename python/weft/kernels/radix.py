@@ -89,17 +89,20 @@ def _network(keys, ordered, order, wanted, rows, n, wide):
 def _count(keys, counts, n, tiles, shift):
     """How often each digit is in a tile: the counts lie by row, digit and tile."""
     found = cuda.shared.array(256, np.int32)
+    own = cuda.local.array(8, keys.dtype)
     t = np.int32(cuda.threadIdx.x)
     block = np.int32(cuda.blockIdx.x)
     r, tile = block // tiles, block % tiles
+    start = tile * np.int32(2048) + t
+    # All are read before any is needed.
+    for j in range(8):
+        own[j] = keys[r * n + min(start + np.int32(256) * np.int32(j), n - np.int32(1))]
     found[t] = 0
     cuda.syncthreads()
-    i = tile * np.int32(2048) + t
-    stop = min(n, tile * np.int32(2048) + np.int32(2048))
-    while i < stop:
-        digit = np.int32((keys[r * n + i] >> shift) & keys.dtype.type(255))
-        cuda.atomic.add(found, digit, np.int32(1))
-        i += np.int32(256)
+    for j in range(8):
+        if start + np.int32(256) * np.int32(j) < n:
+            digit = np.int32((own[j] >> shift) & keys.dtype.type(255))
+            cuda.atomic.add(found, digit, np.int32(1))
     cuda.syncthreads()
     counts[(r * np.int32(256) + t) * tiles + tile] = found[t]
 

@@ -10,13 +10,13 @@ from weft.arrays._common import result_dtype, u
 from weft.kernels.lines import row
 from weft.kernels.moving import moved_to
 
-__all__ = ["below", "digitized"]
+__all__ = ["below", "digitized", "precedes"]
 
 _THREADS = 256
 
 
 @cuda.jit(device=True, fma=False)
-def _precedes(x, y):
+def precedes(x, y):
     """Does x come before y in sorted order? NaN come last; complex numbers are ordered by their real parts first."""
     if x.dtype.kind == "c":
         xr, xi, yr, yi = x.real, x.imag, y.real, y.imag
@@ -42,7 +42,7 @@ def _below(a, v, out, n, count, right):
         while rest > 0:
             half = rest // np.int32(2)
             y = a[low + half]
-            if (right != 0 and not _precedes(x, y)) or (right == 0 and _precedes(y, x)):
+            if (right != 0 and not precedes(x, y)) or (right == 0 and precedes(y, x)):
                 low += half + np.int32(1)
                 rest -= half + np.int32(1)
             else:

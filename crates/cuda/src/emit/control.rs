@@ -172,7 +172,9 @@ impl Fx<'_, '_> {
 
     /// The next index, and whether it is before the end.
     fn stepped(&mut self, count: &Count<Operand>, at: Operand) -> Res<(Operand, Operand)> {
-        if count.range.is_some() || matches!(count.step.const_int(), Some(1 | -1)) {
+        // Numbers of 32 bits stay far from the ends of 64.
+        let is_short = count.stop.range().is_some() && count.step.range().is_some();
+        if count.range.is_some() || is_short || matches!(count.step.const_int(), Some(1 | -1)) {
             let step = self.counter(count, count.step);
             let moved = self.w.binary("add nsw", at, step);
             return Ok((moved, self.is_before(count, moved)?));

@@ -15,6 +15,8 @@ const WIDEST: usize = 16;
 /// The most points of a group, and the most statements that all of them together are written as.
 const MOST: usize = 8;
 const MOST_STATEMENTS: usize = 400;
+/// The same where nothing is read: then there is nothing to wait for.
+const MOST_WITHOUT_READS: usize = 100;
 
 /// How the points of a loop are taken.
 #[derive(Clone, Copy, Debug)]
@@ -40,36 +42,39 @@ struct Bounded<'m> {
 impl<'m> Bounded<'m> {
     fn of(f: &'m Function, index: Value) -> Bounded<'m> {
         let stmts = without_end(&f.body);
-        let found = stmts.iter().position(|stmt| matches!(stmt.kind, StmtKind::If { .. })).and_then(|at| {
-            let (before, from) = stmts.split_at(at);
-            let (StmtKind::If { cond, then, other }, rest) = (&from[0].kind, &from[1..]) else {
-                return None;
-            };
-            let (is_below, bound) = comparison(before, *cond, index)?;
-            let (inside, outside) = if is_below { (then, other) } else { (other, then) };
-            let body = match rest {
-                [] => without_end(inside),
-                // Others end before that.
-                _ if without_end(inside).is_empty() && ends(outside) && !ends(inside) => rest,
-                _ => return None,
-            };
-            let mut aside = without_end(outside).is_empty();
-            for stmt in before {
-                aside &= matches!(&stmt.kind, StmtKind::Let(value, op) if value == cond || op.effect() == Effect::Pure);
-                let is_cond = matches!(&stmt.kind, StmtKind::Let(value, _) if value == cond);
-                stmt.kind.operands(&mut |operand| aside &= is_cond || operand != index);
-            }
-            // Nobody else reads the comparison, whose index there is not yet where the bound is computed.
-            f.body.walk(&mut |kind| {
-                let is_guard = matches!(kind, StmtKind::If { cond: asked, .. } if std::ptr::eq(kind, &from[0].kind) && asked == cond);
-                kind.operands(&mut |operand| aside &= is_guard || operand != *cond);
+        let found = stmts
+            .iter()
+            .position(|stmt| matches!(stmt.kind, StmtKind::If { .. }))
+            .and_then(|at| {
+                let (before, from) = stmts.split_at(at);
+                let (StmtKind::If { cond, then, other }, rest) = (&from[0].kind, &from[1..]) else {
+                    return None;
+                };
+                let (is_below, bound) = comparison(before, *cond, index)?;
+                let (inside, outside) = if is_below { (then, other) } else { (other, then) };
+                let body = match rest {
+                    [] => without_end(inside),
+                    // Others end before that.
+                    _ if without_end(inside).is_empty() && ends(outside) && !ends(inside) => rest,
+                    _ => return None,
+                };
+                let mut aside = without_end(outside).is_empty();
+                for stmt in before {
+                    aside &= matches!(&stmt.kind, StmtKind::Let(value, op) if value == cond || op.effect() == Effect::Pure);
+                    let is_cond = matches!(&stmt.kind, StmtKind::Let(value, _) if value == cond);
+                    stmt.kind.operands(&mut |operand| aside &= is_cond || operand != index);
+                }
+                // Nobody else reads the comparison, whose index there is not yet where the bound is computed.
+                f.body.walk(&mut |kind| {
+                    let is_guard = matches!(kind, StmtKind::If { cond: asked, .. } if std::ptr::eq(kind, &from[0].kind) && asked == cond);
+                    kind.operands(&mut |operand| aside &= is_guard || operand != *cond);
+                });
+                aside.then_some(Bounded {
+                    before,
+                    bound: Some([*cond, bound]),
+                    body,
+                })
             });
-            aside.then_some(Bounded {
-                before,
-                bound: Some([*cond, bound]),
-                body,
-            })
-        });
         found.unwrap_or(Bounded {
             before: &[],
             bound: None,
@@ -124,17 +129,19 @@ impl<'m> Group<'m> {
             }
         };
         stmts.iter().for_each(|stmt| stmt.kind.walk(&mut look));
-        let reads_late = |stmt: &Stmt| {
-            let mut late = false;
-            stmt.kind.walk(&mut |kind| late |= matches!(kind, StmtKind::Let(_, Op::Load { .. })));
-            late
+        let reads_element = |stmt: &Stmt| {
+            let mut found = false;
+            stmt.kind
+                .walk(&mut |kind| found |= matches!(kind, StmtKind::Let(_, Op::Load { .. })));
+            found
         };
         let smallest = sizes.into_iter().min()?;
         let mut points = (WIDEST / smallest.max(1)).min(MOST);
-        while points * count > MOST_STATEMENTS {
+        let reads = first.iter().any(reads_element);
+        while points * count > if reads { MOST_STATEMENTS } else { MOST_WITHOUT_READS } {
             points /= 2;
         }
-        (looks && points > 1 && !rest.iter().any(reads_late)).then_some(Group {
+        (looks && points > 1 && !rest.iter().any(reads_element)).then_some(Group {
             points,
             bounded,
             first,
@@ -158,20 +165,20 @@ fn is_beside(f: &Function, index: Value, view: Value, indices: &[Index], sizes: 
 
 impl<'m> Fx<'_, 'm> {
     /// The loop over the groups of a thread: their numbers are the first, and each further a stride on.
-    pub fn each_group(
-        &mut self,
-        group: Group<'m>,
-        [first, total, stride]: [Operand; 3],
-        indices: &'m [Value],
-        extents: &[Num],
-    ) -> Res<()> {
+    pub fn each_group(&mut self, group: Group<'m>, [first, total, stride]: [Operand; 3], indices: &'m [Value], extents: &[Num]) -> Res<()> {
         let ty = first.ty;
         let total = self.bounded(group.bounded, total)?;
         let points = ty.int_const(group.points as i64);
         let [first, stride] = [first, stride].map(|n| self.w.binary("mul nuw nsw", n, points));
         let (slot, single) = (self.w.alloca(ty), self.w.alloca(ty));
-        let (head, body, whole, part, next, after) =
-            (self.w.label(), self.w.label(), self.w.label(), self.w.label(), self.w.label(), self.w.label());
+        let (head, body, whole, part, next, after) = (
+            self.w.label(),
+            self.w.label(),
+            self.w.label(),
+            self.w.label(),
+            self.w.label(),
+            self.w.label(),
+        );
         self.w.store(first, slot);
         self.w.place(head);
         let at = self.w.load(ty, slot);

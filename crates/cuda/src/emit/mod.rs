@@ -123,7 +123,10 @@ pub fn emit(module: &Module, target: Target, facts: Facts, lines: bool) -> Resul
 
 /// Does a thread take several points of a loop at a time, where arrays are aligned?
 pub fn takes_groups(entry: &Function) -> bool {
-    entry.params.split_first().is_some_and(|(index, _)| group::Group::of(entry, &[*index]).is_some())
+    entry
+        .params
+        .split_first()
+        .is_some_and(|(index, _)| group::Group::of(entry, &[*index]).is_some())
 }
 
 /// Writes the entry of a module for programs of others to launch or call: a `Kernel` with all its parameters, whether it reads them or

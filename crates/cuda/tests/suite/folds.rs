@@ -131,7 +131,13 @@ pub fn faults(
     {
         let oracle = interpret(&module, &line, Options::default()).unwrap();
         oracle.result.unwrap();
-        let forms = [None, Some(Form::Threads), Some(Form::Blocks), Some(Form::Columns), Some(Form::Stages)];
+        let forms = [
+            None,
+            Some(Form::Threads),
+            Some(Form::Blocks),
+            Some(Form::Columns),
+            Some(Form::Stages),
+        ];
         for form in forms {
             if form == Some(Form::Threads) && inner > most_turns {
                 continue;

@@ -25,8 +25,11 @@ constexpr struct {
   unsigned Instructions, Copies;
 } Sizes[] = {{14, 8}, {40, 4}};
 
-// Memory that is slow to read: a GPU's own, or any, as NVPTX numbers them.
-bool isSlow(unsigned Space) { return Space == 0 || Space == 1; }
+// Does it read memory that is slow to read: a GPU's own, or any, as NVPTX numbers them, that is not the thread's.
+bool isSlow(const LoadInst &Load) {
+  unsigned Space = Load.getPointerAddressSpace();
+  return Load.isSimple() && (Space == 1 || (Space == 0 && !isa<AllocaInst>(getUnderlyingObject(Load.getPointerOperand()))));
+}
 
 // How many copies a loop should have; 0 if it had better be left alone.
 unsigned copiesOf(const Loop &L) {
@@ -40,7 +43,7 @@ unsigned copiesOf(const Loop &L) {
       if (Call->isConvergent() || !isa<IntrinsicInst>(Call))
         return 0;
     if (auto *Load = dyn_cast<LoadInst>(&I))
-      Reads |= Load->isSimple() && isSlow(Load->getPointerAddressSpace()) && !L.isLoopInvariant(Load->getPointerOperand());
+      Reads |= isSlow(*Load) && !L.isLoopInvariant(Load->getPointerOperand());
   }
   for (auto Size : Sizes)
     if (Reads && Instructions <= Size.Instructions)

@@ -3,10 +3,10 @@
 use weft_ir::order::{CHAINS, CHUNKS, Cut, Stage};
 use weft_ir::{BinOp, Builder, CmpOp, Local, StmtKind, Type, Value};
 
-use super::{COLUMNS, THREADS};
 use super::kernel::{Place, Space, clear, when_below};
 use super::shared::{Shared, tree, tree_apart};
 use super::stages::Parts;
+use super::{COLUMNS, THREADS};
 use crate::cut::{RunCut, divided_up, index_of};
 use crate::join::Join;
 use crate::statements::{counted, when};

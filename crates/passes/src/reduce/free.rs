@@ -8,10 +8,10 @@
 use weft_ir::order::{CHAINS, Stage};
 use weft_ir::{BinOp, Builder, Type, Value};
 
-use super::{COLUMNS, THREADS};
 use super::kernel::{Place, Space, when_below};
 use super::shared::{Shared, tree, tree_apart};
 use super::stages::Parts;
+use super::{COLUMNS, THREADS};
 use crate::cut::index_of;
 use crate::join::Join;
 use crate::statements::counted;
