@@ -79,7 +79,7 @@ def use_orders(dtype: np.dtype, device: Any) -> None:
 
 def use_scans(dtype: np.dtype, device: Any) -> None:
     if scan.operation("add", dtype) is not None:
-        scan._rows(scan.operation("add", dtype), weft.zeros(3000, dtype, device=device), 1, 3000, dtype)
+        scan._rows(scan.operation("add", dtype), weft.zeros(6000, dtype, device=device), 2, 3000, dtype)
     if scan.may_group("add", dtype):
         runs.folded_runs("add", weft.zeros(300, dtype, device=device), 0, np.array([0]))
     if dtype.kind in "fc" and dtype.itemsize >= 4:
