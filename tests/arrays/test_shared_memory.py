@@ -88,11 +88,17 @@ def use_scans(dtype: np.dtype, device: Any) -> None:
         counting._tallied(bins, 2)
 
 
+def use_masks(dtype: np.dtype, device: Any) -> None:
+    weft.eval(weft.ones(300, dtype, device=device)[weft.ones(300, np.bool_, device=device)])
+    weft.histogram(weft.ones(300, dtype, device=device), 4, (0, 2))
+
+
 USES = [
     *((use_products, dtype) for dtype in DTYPES),
     *((use_factorizations, np.dtype(letter)) for letter in "fdFD"),
     *((use_fft, np.dtype(letter)) for letter in "fdFD"),
     *((use_orders, np.dtype(letter)) for letter in "IQ"),
+    *((use_masks, np.dtype(letter)) for letter in "fd"),
     *((use_scans, dtype) for dtype in DTYPES if dtype.kind != "V" and dtype.itemsize > (1 if dtype.kind in "iub" else 2)),
 ]
 
