@@ -1,7 +1,9 @@
 //! Plans of transforms, made when a length is first asked for and kept for the next time.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
+use std::thread::LocalKey;
 
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftDirection, FftNum};
@@ -21,6 +23,9 @@ pub trait Real: FftNum + fmt::Debug + Vectors {
 
     #[doc(hidden)]
     fn kept() -> &'static Kept<Self>;
+
+    #[doc(hidden)]
+    fn spare() -> &'static LocalKey<Cell<Vec<Self>>>;
 }
 
 macro_rules! real {
@@ -33,6 +38,13 @@ macro_rules! real {
             fn kept() -> &'static Kept<$kind> {
                 static KEPT: Kept<$kind> = Kept::new();
                 &KEPT
+            }
+
+            fn spare() -> &'static LocalKey<Cell<Vec<$kind>>> {
+                thread_local! {
+                    static SPARE: Cell<Vec<$kind>> = const { Cell::new(Vec::new()) };
+                }
+                &SPARE
             }
         }
     )*};

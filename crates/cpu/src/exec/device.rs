@@ -149,7 +149,7 @@ impl Device for CpuDevice {
                     free: meminfo("MemAvailable:"),
                     total: meminfo("MemTotal:"),
                     used,
-                    pooled: 0,
+                    pooled: memory::pooled(),
                     limit: Some(limit),
                 }),
             }
@@ -171,7 +171,7 @@ impl Device for CpuDevice {
         Ok(MemoryStats {
             used: memory::used(),
             peak: memory::peak(),
-            reserved: memory::used(),
+            reserved: memory::used().saturating_add(memory::pooled()),
             limit: (limit != u64::MAX).then_some(limit),
             free: meminfo("MemAvailable:"),
             total: meminfo("MemTotal:"),
@@ -183,8 +183,8 @@ impl Device for CpuDevice {
         Ok(())
     }
 
-    /// The system's allocator keeps nothing that could be given back.
     fn free_all(&self) -> Result<(), RunError> {
+        memory::free_all();
         Ok(())
     }
 

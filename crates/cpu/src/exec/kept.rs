@@ -43,6 +43,19 @@ pub unsafe fn give(base: NonNull<u8>, layout: Layout) {
     }
 }
 
+/// Gives all that is kept back to the system.
+pub fn free_all() {
+    for block in POOL.empty() {
+        // SAFETY: whoever gave it said so, and it left the list just now.
+        unsafe { dealloc(block.base.as_ptr(), block.layout) };
+    }
+}
+
+/// How many bytes are kept.
+pub fn bytes() -> u64 {
+    POOL.bytes() as u64
+}
+
 impl Pool {
     /// The list, if no other thread has it.
     fn blocks(&self) -> Option<MutexGuard<'_, VecDeque<Block>>> {
@@ -64,6 +77,14 @@ impl Pool {
         blocks.remove(at)
     }
 
+    fn empty(&self) -> VecDeque<Block> {
+        self.blocks().map(|mut blocks| std::mem::take(&mut *blocks)).unwrap_or_default()
+    }
+
+    fn bytes(&self) -> usize {
+        self.blocks().map_or(0, |blocks| total(&blocks))
+    }
+
     /// Keeps the block if it can; the answer is what is to be freed for it, which may be the block itself.
     fn give(&self, block: Block) -> Vec<Block> {
         if !(LEAST..=MOST).contains(&block.layout.size()) {
@@ -71,7 +92,7 @@ impl Pool {
         }
         let Some(mut blocks) = self.blocks() else { return vec![block] };
         blocks.push_back(block);
-        let mut bytes: usize = blocks.iter().map(|block| block.layout.size()).sum();
+        let mut bytes = total(&blocks);
         let mut freed = Vec::new();
         while bytes > MOST
             && let Some(oldest) = blocks.pop_front()
@@ -81,6 +102,10 @@ impl Pool {
         }
         freed
     }
+}
+
+fn total(blocks: &VecDeque<Block>) -> usize {
+    blocks.iter().map(|block| block.layout.size()).sum()
 }
 
 #[cfg(test)]
@@ -132,6 +157,15 @@ mod tests {
         );
         assert_eq!(pool.give(block(LEAST - 1)).len(), 1, "the allocator's");
         assert_eq!(pool.give(block(MOST + 1)).len(), 1, "larger than all that is kept");
+    }
+
+    #[test]
+    fn all_is_given_back() {
+        let pool = empty();
+        assert!(pool.give(block(LEAST)).is_empty() && pool.give(block(LEAST * 2)).is_empty());
+        assert_eq!(pool.bytes(), LEAST * 3);
+        assert_eq!((pool.empty().len(), pool.bytes()), (2, 0));
+        assert!(pool.take(layout(LEAST)).is_none());
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub fn peak() -> u64 {
     PEAK.load(Ordering::Relaxed)
 }
 
+/// What the pool keeps beyond that.
+pub fn pooled() -> u64 {
+    kept::bytes()
+}
+
+/// Has the pool give that back.
+pub fn free_all() {
+    kept::free_all();
+}
+
 #[derive(Debug)]
 pub struct HostBuffer {
     start: NonNull<u8>,
@@ -104,7 +114,7 @@ impl HostBuffer {
                 }
                 (base, layout)
             }
-            None => (fresh(layout, zeroed)?, layout),
+            None => (fresh(layout, zeroed).or_else(|| retried(layout, zeroed))?, layout),
         };
         // SAFETY: the first aligned address lies at most `ALIGN - NATURAL_ALIGN` bytes on.
         let start = unsafe { base.add(base.as_ptr().align_offset(ALIGN)) };
@@ -122,6 +132,13 @@ impl HostBuffer {
         let start = self.address();
         (start..=start + self.bytes as u64).contains(&address)
     }
+}
+
+/// Once more, when the pool has given back what it kept.
+#[cold]
+fn retried(layout: Layout, zeroed: bool) -> Option<NonNull<u8>> {
+    kept::free_all();
+    fresh(layout, zeroed)
 }
 
 /// A block of the allocator's, of a size that is not 0.
