@@ -149,6 +149,34 @@ def test_indices_are_looked_at_as_elements_are_read(device):
 
 
 @on_gpus
+def test_searches_of_few_and_of_many(device):
+    if device.name in SMALL:
+        pytest.skip("has no int64 for places")
+    source = np.random.default_rng(8)
+    for letter in "fdiBFD":
+        for n, count in [(1, 5000), (2, 5), (7, 5000), (1024, 5000), (1025, 4097)]:
+            some = source.integers(0, 40, n) * (1 + 1j if letter in "FD" else 1)
+            row = np.sort(some.astype(letter))
+            looked = source.choice(row, count) + source.integers(-1, 2, count).astype(letter)
+            if letter in "fd":
+                looked[:3] = np.nan, np.inf, -np.inf
+            for side in ("left", "right"):
+                got = weft.searchsorted(weft.asarray(row, device=device), weft.asarray(looked, device=device), side)
+                np.testing.assert_array_equal(np.asarray(got), np.searchsorted(row, looked, side))
+
+
+@on_gpus
+def test_masks_of_tiles(device):
+    for n in (1, 31, 32, 257, 2047, 2048, 2049, 20_000):
+        h = np.random.default_rng(n).standard_normal(n).astype(np.float32)
+        x = weft.asarray(h, device=device)
+        for mask in (h > 0, h > -9, h > 9, h > 1.5):
+            flags = weft.asarray(mask, device=device)
+            np.testing.assert_array_equal(np.asarray(x[flags]), h[mask])
+            np.testing.assert_array_equal(np.asarray(x[::-1][flags]), h[::-1][mask])
+
+
+@on_gpus
 def test_histograms_of_floats(device):
     if device.name in SMALL:
         pytest.skip("has no int64 for counts")

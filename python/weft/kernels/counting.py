@@ -16,7 +16,7 @@ from weft.errors import UnsupportedError
 from weft.kernels.lines import row
 from weft.kernels.moving import INDEX, moved_to, taken
 from weft.kernels.radix import order_by_digits
-from weft.kernels.searching import below, precedes
+from weft.kernels.searching import below, place_in
 
 __all__ = ["counted", "edges_of", "histogram"]
 
@@ -83,14 +83,7 @@ def _tally_between(a, edges, counts, n, bins):
             held[j] = a[first + min(step * np.int32(j), left)]
         for j in range(4):
             x = held[j]
-            low, rest = np.int32(0), bins + np.int32(1)
-            while rest > 0:
-                half = rest // np.int32(2)
-                if precedes(x, bounds[low + half]):
-                    rest = half
-                else:
-                    low += half + np.int32(1)
-                    rest -= half + np.int32(1)
+            low = place_in(bounds, bins + np.int32(1), x, np.int32(1))
             if low > bins and x == bounds[bins]:
                 low = bins
             if step * np.int32(j) <= left and low > 0 and low <= bins:
@@ -172,10 +165,9 @@ def _summed(bins: ndarray, weights: ndarray, count: int) -> ndarray:
 
 def _ends(a: ndarray) -> np.ndarray:
     """The least and the greatest element, which are read: one sync."""
-    pair = _full((2,), 0, a.dtype, a.device)
     axes = tuple(range(a.ndim))
-    pair[0], pair[1] = _fold("minimum", a, axes), _fold("maximum", a, axes)
-    return _to_numpy(pair)
+    is_first = u("equal", _iota(2, 0, 1, INDEX, a.device), 0)
+    return _to_numpy(select(is_first, _fold("minimum", a, axes), _fold("maximum", a, axes)))
 
 
 def counted(x: ndarray, weights: ndarray | None, minlength: int) -> ndarray:

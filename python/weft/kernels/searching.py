@@ -10,9 +10,12 @@ from weft.arrays._common import result_dtype, u
 from weft.kernels.lines import row
 from weft.kernels.moving import moved_to
 
-__all__ = ["below", "digitized", "precedes"]
+__all__ = ["below", "digitized", "place_in"]
 
 _THREADS = 256
+# Elements of a row that a block has in shared memory, if so many numbers are looked for.
+_FEW = 1024
+_MANY = 4096
 
 
 @cuda.jit(device=True, fma=False)
@@ -32,22 +35,58 @@ def precedes(x, y):
     return x < y or (y != y and x == x)
 
 
-@cuda.jit(cache=True, fma=False)
-def _below(a, v, out, n, count, right):
-    """How many elements of a sorted row come before each number; with `right` also those that are equal to it."""
-    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
-    if i < count:
-        x = v[i]
-        low, rest = np.int32(0), n
+@cuda.jit(device=True, fma=False)
+def place_in(a, n, x, right):
+    """How many of the `n` elements of a sorted row come before a number; with `right` also those that are equal to it.
+
+    What it looks at is what NumPy looks at, which shows where a row is not sorted.
+    """
+    low, rest = np.int32(0), n
+    if right != 0:
         while rest > 0:
             half = rest // np.int32(2)
-            y = a[low + half]
-            if (right != 0 and not precedes(x, y)) or (right == 0 and precedes(y, x)):
-                low += half + np.int32(1)
-                rest -= half + np.int32(1)
-            else:
-                rest = half
-        out[i] = low
+            is_behind = not precedes(x, a[low + half])
+            low += half + np.int32(1) if is_behind else np.int32(0)
+            rest = rest - half - np.int32(1) if is_behind else half
+    else:
+        while rest > 0:
+            half = rest // np.int32(2)
+            is_behind = precedes(a[low + half], x)
+            low += half + np.int32(1) if is_behind else np.int32(0)
+            rest = rest - half - np.int32(1) if is_behind else half
+    return low
+
+
+@cuda.jit(cache=True, fma=False)
+def _below(a, v, out, n, count, right):
+    """Where numbers belong in a sorted row of `n` elements."""
+    i = np.int32(cuda.blockIdx.x) * np.int32(cuda.blockDim.x) + np.int32(cuda.threadIdx.x)
+    if i < count:
+        out[i] = place_in(a, n, v[i], right)
+
+
+@cuda.jit(cache=True, fma=False)
+def _below_few(a, v, out, n, count, right):
+    """The same of at most 1024 elements, which a block has in shared memory, where threads look at different ones at once."""
+    here = cuda.shared.array(1024, a.dtype)
+    held = cuda.local.array(4, v.dtype)
+    t, width = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+    k = t
+    while k < n:
+        here[k] = a[k]
+        k += width
+    cuda.syncthreads()
+    start, step = np.int32(cuda.blockIdx.x) * width + t, np.int32(cuda.gridDim.x) * width
+    turns = (count - np.int32(1) - start) // (step * np.int32(4)) + np.int32(1) if start < count else np.int32(0)
+    for turn in range(turns):
+        first = start + step * np.int32(4) * np.int32(turn)
+        left = count - np.int32(1) - first
+        # All are read before any is needed.
+        for j in range(4):
+            held[j] = v[first + min(step * np.int32(j), left)]
+        for j in range(4):
+            if step * np.int32(j) <= left:
+                out[first + step * np.int32(j)] = place_in(here, n, held[j], right)
 
 
 def below(a: ndarray, v: ndarray, side: str, dtype: np.dtype) -> ndarray:
@@ -57,8 +96,9 @@ def below(a: ndarray, v: ndarray, side: str, dtype: np.dtype) -> ndarray:
         return _full(v.shape, 0, dtype, a.device)
     out = _unset((v.size,), dtype, a.device)
     if v.size:
-        blocks = -(-v.size // _THREADS)
-        _below[blocks, _THREADS](a, row(v), out, np.int32(a.size), np.int32(v.size), np.int32(side == "right"))
+        few = a.size <= _FEW and v.size > _MANY
+        kernel, blocks = (_below_few, min(-(-v.size // _MANY), 1024)) if few else (_below, -(-v.size // _THREADS))
+        kernel[blocks, _THREADS](a, row(v), out, np.int32(a.size), np.int32(v.size), np.int32(side == "right"))
     return out if v.ndim == 1 else _reshape(out, v.shape)
 
 

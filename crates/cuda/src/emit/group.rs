@@ -14,7 +14,7 @@ use super::writer::{Operand, Ty};
 const WIDEST: usize = 16;
 /// The most points of a group, and the most statements that all of them together are written as.
 const MOST: usize = 8;
-const MOST_STATEMENTS: usize = 400;
+const MOST_STATEMENTS: usize = 256;
 /// The same where nothing is read: then there is nothing to wait for.
 const MOST_WITHOUT_READS: usize = 100;
 

@@ -57,9 +57,6 @@ impl Kernel<'_> {
         let joins = self.joins(&inner.reductions)?;
         let space = self.space(inner);
         let Kernel { b, shared, .. } = self;
-        if inner.writes {
-            b.push(StmtKind::Barrier);
-        }
         let before: Vec<Value> = joins.iter().map(|join| b.get(join.local)).collect();
         clear(b, &joins);
         match space.ordered {
@@ -70,9 +67,6 @@ impl Kernel<'_> {
             let total = b.get(join.local);
             let all = join.join(b, before, total);
             b.set(join.local, all);
-        }
-        if inner.writes {
-            b.push(StmtKind::Barrier);
         }
         Ok(())
     }

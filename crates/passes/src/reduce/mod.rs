@@ -100,9 +100,9 @@ impl Fold {
     }
 
     /// The kernel of a block for a row of neighbouring points, with the parameters of [`Fold::block`]. Nothing where threads of one point may end
-    /// before others have done theirs.
+    /// before others have done theirs, or inner points write.
     pub fn columns(&self) -> Result<Option<Module>, PassError> {
-        if !self.shape.goes_on() {
+        if !self.shape.may_go_along() {
             return Ok(None);
         }
         Ok(Some(self.with(columns::kernel(self.module.entry_function(), &self.shape)?)))

@@ -99,12 +99,21 @@ impl Shape {
         inside >= across && !self.straight().any(has_loops)
     }
 
-    /// Do all points come to their end, unless the epilogue raises?
-    pub fn goes_on(&self) -> bool {
+    /// May threads without a point do what those of another one do, up to the epilogue? Inner points neither write nor print, and all points come to
+    /// their end, unless the epilogue raises.
+    pub fn may_go_along(&self) -> bool {
         let returns = |stmt: &Stmt| stmt.kind.any(&mut |kind| matches!(kind, StmtKind::Return(_)));
         let raises = |stmt: &Stmt| stmt.kind.any(&mut |kind| matches!(kind, StmtKind::Raise { .. }));
         let mut before = self.inner.iter().flat_map(|inner| &inner.before);
-        !self.straight().any(returns) && !before.any(raises)
+        let shows = |inner: &Inner| {
+            inner.writes
+                || inner
+                    .body
+                    .0
+                    .iter()
+                    .any(|stmt| stmt.kind.any(&mut |kind| kind.effect() == Effect::Output))
+        };
+        !self.inner.iter().any(shows) && !self.straight().any(returns) && !before.any(raises)
     }
 
     /// What stands outside of the inner index spaces.
