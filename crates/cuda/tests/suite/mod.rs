@@ -91,6 +91,7 @@ fn forms(name: &str, module: Module) -> Vec<Case> {
         module,
     };
     let mut cases = vec![case("block", fold.block().unwrap()), case("threads", module)];
+    cases.extend(fold.columns().unwrap().map(|columns| case("columns", columns)));
     for phase in 0..fold.phases() {
         let Some((parts, whole)) = fold.stages(phase).unwrap() else { break };
         cases.push(case(&format!("parts{phase}"), parts));
