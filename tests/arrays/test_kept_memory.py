@@ -9,7 +9,7 @@ import pytest
 
 import weft
 
-CPU = weft.Device("cpu")
+CPU = weft.device("cpu")
 N = 100_000
 MOST = 64 << 20
 

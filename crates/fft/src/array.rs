@@ -170,7 +170,7 @@ fn along<T: Real>(
     let inner = shape[axis + 1..].iter().product();
     let outer: usize = shape[..axis].iter().product();
     let lines = outer * inner;
-    let threads = pass::threads(host, line.plan.complex.len(), lines);
+    let threads = pass::threads::<T>(host, line.plan.complex.len(), lines);
     Pass {
         line,
         from,

@@ -13,8 +13,9 @@ use crate::plans::Real;
 use crate::shared::{Shared, pairs, parts_mut};
 use crate::strided::{Elements, Lines, copy, copy_side_by_side, put_side_by_side};
 
-/// The cost of a pass from which on more threads than one pay: some fifty microseconds. To wake one takes five, and longer if it has no core.
-const WORTH: u64 = 1 << 19;
+/// The cost of a pass, times the bytes of its numbers, from which on more threads than one pay: some hundred microseconds. To wake one takes
+/// five, and longer if it has no core.
+const WORTH: u64 = 1 << 22;
 /// The cost of what a thread does between two questions whether to stop: some milliseconds.
 const BETWEEN: u64 = 1 << 24;
 /// Complex numbers of short rows that are transformed together.
@@ -317,8 +318,9 @@ fn cost(n: usize) -> u64 {
 }
 
 /// How many threads so many lines of n points are worth, of those that there are.
-pub fn threads(host: &dyn Host, n: usize, lines: usize) -> usize {
-    if lines > 1 && cost(n).saturating_mul(lines as u64) >= WORTH {
+pub fn threads<T>(host: &dyn Host, n: usize, lines: usize) -> usize {
+    let numbers = cost(n).saturating_mul(lines as u64);
+    if lines > 1 && numbers.saturating_mul(size_of::<T>() as u64) >= WORTH {
         host.threads()
     } else {
         1

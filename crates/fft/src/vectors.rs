@@ -45,11 +45,9 @@ mod avx {
                     let from = right.len() - count;
                     if done > 0 && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                         let (left, right, roots) = (&mut left[..count], &mut right[from..], &roots[..count]);
+                        let done_by = if forth { $name::<true> } else { $name::<false> };
                         // SAFETY: the processor has the instructions.
-                        match forth {
-                            true => unsafe { $name::<true>(left, right, roots) },
-                            false => unsafe { $name::<false>(left, right, roots) },
-                        }
+                        unsafe { done_by(left, right, roots) };
                         return done;
                     }
                     0

@@ -243,8 +243,8 @@ fn any_axes() {
 
 #[test]
 fn threads_change_no_bit() {
-    let (shape, strides) = ([300, 210], [210, 1]);
-    let numbers: Vec<Complex<f32>> = (0..300 * 210)
+    let (shape, strides) = ([600, 420], [420, 1]);
+    let numbers: Vec<Complex<f32>> = (0..600 * 420)
         .map(|i| Complex::new(number(i) as f32, number(i + 1) as f32))
         .collect();
     let from = Strided {

@@ -1,10 +1,10 @@
 //! Pages of large blocks of memory. Linux gives pages of 2 MiB to who asks for them: a fault each instead of 512, and fewer entries of the
-//! TLB. NumPy asks for them from as many bytes on.
+//! TLB.
 
 #![allow(unsafe_code)]
 
-/// Bytes from which on a block is worth it.
-const LARGE: usize = 1 << 22;
+/// Bytes from which on there may be such a page in a block. (NumPy asks for them from twice as many on.)
+const LARGE: usize = 1 << 21;
 
 /// Asks for large pages. A system that has none ignores it.
 ///
