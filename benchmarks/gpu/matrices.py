@@ -88,6 +88,7 @@ def of_weft(device: Any) -> list[Any]:
     for library, paused in ((Arrays, False), (OwnArrays, True)):
         for method, function in FUNCTIONS.items():
             if paused and method in elements.FUNCTIONS:
+                setattr(library, method, None)
                 continue
             call = computed(function, paused)
             place = functools.partial(_placed, weft)

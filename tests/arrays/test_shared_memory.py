@@ -88,9 +88,10 @@ def use_scans(dtype: np.dtype, device: Any) -> None:
         counting._tallied(bins, 2)
 
 
-def use_masks(dtype: np.dtype, device: Any) -> None:
+def use_choices(dtype: np.dtype, device: Any) -> None:
     weft.eval(weft.ones(300, dtype, device=device)[weft.ones(300, np.bool_, device=device)])
     weft.histogram(weft.ones(300, dtype, device=device), 4, (0, 2))
+    weft.eval(weft.searchsorted(weft.ones(3, dtype, device=device), weft.ones(300, dtype, device=device)))
 
 
 USES = [
@@ -98,7 +99,7 @@ USES = [
     *((use_factorizations, np.dtype(letter)) for letter in "fdFD"),
     *((use_fft, np.dtype(letter)) for letter in "fdFD"),
     *((use_orders, np.dtype(letter)) for letter in "IQ"),
-    *((use_masks, np.dtype(letter)) for letter in "fd"),
+    *((use_choices, np.dtype(letter)) for letter in "fd"),
     *((use_scans, dtype) for dtype in DTYPES if dtype.kind != "V" and dtype.itemsize > (1 if dtype.kind in "iub" else 2)),
 ]
 
