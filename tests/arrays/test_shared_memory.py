@@ -18,7 +18,7 @@ from tests.arrays.on_devices import DTYPES
 
 import weft
 from weft import kernels
-from weft.kernels import cholesky, counting, launching, lu, products, radix, runs, scan, triangles
+from weft.kernels import cholesky, counting, launching, lu, products, radix, runs, scan, searching, triangles
 
 PRESENT = {one.kind: one.name for one in reversed(weft.devices()) if one.kind != "cpu" and one.float64}
 # For tensor cores, which CUDA alone has: 48 KiB are every block's there.
@@ -91,7 +91,7 @@ def use_scans(dtype: np.dtype, device: Any) -> None:
 def use_choices(dtype: np.dtype, device: Any) -> None:
     weft.eval(weft.ones(300, dtype, device=device)[weft.ones(300, np.bool_, device=device)])
     weft.histogram(weft.ones(300, dtype, device=device), 4, (0, 2))
-    weft.eval(weft.searchsorted(weft.ones(3, dtype, device=device), weft.ones(300, dtype, device=device)))
+    weft.eval(weft.searchsorted(weft.ones(3, dtype, device=device), weft.ones(searching._MANY + 1, dtype, device=device)))
 
 
 USES = [
