@@ -247,3 +247,12 @@ def test_arrays_of_numbers_in_a_row(small, n):
         np.testing.assert_array_equal(weft.asnumpy(ours[::-3] + ours[:1]), theirs[::-3] + theirs[:1])
         np.testing.assert_array_equal(weft.asnumpy(ours.reshape(30, n)[::-2] + ours[:n]), theirs.reshape(30, n)[::-2] + theirs[:n])
     assert int(weft.arange(-30 * n, 30 * n, dtype=np.int32).max()) == 30 * n - 1
+
+
+def test_quotients_and_roots_of_subnormal_numbers(small):
+    """Their results are normal numbers: the operands' bits are looked at, as products take them for zeros there."""
+    v = np.array([1, 2, 3, 5, 0x400000, 0x7FFFFF], np.uint32).view(np.float32)
+    x = weft.asarray(v, device=small)
+    np.testing.assert_array_equal(weft.asnumpy(weft.sqrt(x)), np.sqrt(v))
+    np.testing.assert_array_equal(weft.asnumpy(x / x[::-1]), v / v[::-1])
+    np.testing.assert_array_equal(weft.asnumpy(-x / x), -v / v)

@@ -82,17 +82,24 @@ impl CudaExecutable {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// The variant that people are shown: the first one launched, else the one most launches have.
+    /// The variant that people are shown: that of launches along one axis where there were such, else the kernel's own.
     fn shown(&self) -> Result<&Arc<Variant>, CompileError> {
-        let both = [self.flat.as_deref(), Some(self)].into_iter().flatten();
-        let launched = both
-            .flat_map(|code| &code.variants)
-            .filter_map(|slot| slot.get()?.as_ref().ok())
-            .next();
-        match launched {
+        match self.flat.as_deref().and_then(CudaExecutable::launched) {
+            Some(variant) => Ok(variant),
+            None => self.own(),
+        }
+    }
+
+    /// The first variant launched, else the one most launches have; not that of a loop in the kernel's place.
+    fn own(&self) -> Result<&Arc<Variant>, CompileError> {
+        match self.launched() {
             Some(variant) => Ok(variant),
             None => self.variant(self.prepared.settings.most),
         }
+    }
+
+    fn launched(&self) -> Option<&Arc<Variant>> {
+        self.variants.iter().find_map(|slot| slot.get()?.as_ref().ok())
     }
 
     /// The grid that takes so many points or groups of them, in at most so many waves of blocks.
@@ -308,7 +315,8 @@ impl Executable for CudaExecutable {
     }
 
     fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u64, RunError> {
-        let variant = self.shown().map_err(RunError::Compile)?;
+        // Of the kernel itself, which launches have that must be resident.
+        let variant = self.own().map_err(RunError::Compile)?;
         let _current = self.gpu.context.enter()?;
         variant.resident_blocks(threads, shared_bytes)
     }

@@ -121,6 +121,8 @@ pub struct Kernels {
     pub inner: Box<Finds>,
     /// Are the inner points what a device should have side by side, rather than the loop's?
     pub is_shared_well: bool,
+    /// Should a block have neighbouring points beside their inner ones?
+    pub is_in_columns_well: bool,
     /// Threads of a block, at the least and at the most.
     pub threads: [u32; 2],
 }
@@ -187,7 +189,7 @@ impl<G: Gpu> Fold<G> {
         let is_staged = !self.kernels.stages.is_empty();
         match () {
             () if longest < LONG => Form::Threads,
-            () if points >= WIDE && !self.kernels.is_shared_well && self.kernels.columns.is_some() => Form::Columns,
+            () if points >= WIDE && self.kernels.is_in_columns_well && self.kernels.columns.is_some() => Form::Columns,
             () if points >= MANY && !self.kernels.is_shared_well => Form::Threads,
             () if points < SOME && partials >= WORTH && is_staged => Form::Stages,
             () => Form::Blocks,

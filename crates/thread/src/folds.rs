@@ -7,7 +7,7 @@ use weft_passes::PassError;
 use weft_passes::reduce::{self, COLUMN_THREADS, COLUMNS, FEWEST_THREADS, Fold, THREADS};
 use weft_runtime::fold::{self, Columns, Form, Gpu, Inner, Kernel, Kernels, Stages, Workplace};
 use weft_runtime::reduce::ReducingLoop;
-use weft_runtime::{CompileError, Executable, Settings, Signature};
+use weft_runtime::{CompileError, Executable, Limits, Settings, Signature};
 
 use super::error::refused;
 
@@ -46,12 +46,12 @@ fn folded<G: Gpu>(
         };
     };
     let signature = Signature::of(entry, workplace.gpu.device().id())?;
-    let threads = workplace.gpu.device().limits().threads_per_block;
-    let kernels = kernels(found, points, threads).map_err(refused)?;
+    let device = workplace.gpu.device();
+    let kernels = kernels(found, points, device.limits()).map_err(refused)?;
     Ok(Arc::new(fold::Fold::new(workplace, entry, signature, kernels, form)))
 }
 
-fn kernels(found: Fold, points: Arc<dyn Executable>, most_threads: u32) -> Result<Kernels, PassError> {
+fn kernels(found: Fold, points: Arc<dyn Executable>, limits: &Limits) -> Result<Kernels, PassError> {
     let mut stages = Vec::new();
     for phase in 0..found.phases() {
         let Some((parts, whole)) = found.stages(phase)? else { break };
@@ -61,16 +61,23 @@ fn kernels(found: Fold, points: Arc<dyn Executable>, most_threads: u32) -> Resul
             scalars: found.scalars(phase)?,
         });
     }
+    // Each thread has its part of each sum in shared memory, at the most.
+    let mut sums = 0;
+    for phase in 0..found.phases() {
+        sums += found.scalars(phase)?.iter().map(|scalar| scalar.size() as u64).sum::<u64>();
+    }
+    let fits = limits.threads_per_block >= COLUMN_THREADS && sums * u64::from(COLUMN_THREADS) <= u64::from(limits.shared_bytes);
     Ok(Kernels {
         points,
         block: Kernel::new(found.block()?),
-        columns: found.columns()?.filter(|_| most_threads >= COLUMN_THREADS).map(|module| Columns {
+        columns: found.columns()?.filter(|_| fits).map(|module| Columns {
             kernel: Kernel::new(module),
             points: COLUMNS,
             threads: COLUMN_THREADS,
         }),
         stages,
         is_shared_well: found.is_shared_well(),
+        is_in_columns_well: found.is_in_columns_well(),
         threads: [FEWEST_THREADS, THREADS],
         inner: Box::new(move |args| inner(&found, args)),
     })

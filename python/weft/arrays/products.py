@@ -179,7 +179,7 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", 
             f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {_MATMUL} "
             f"(size {n} is different from {left[-1]})"
         )
-    if dtype is not None:
+    if dtype is not None or casting != "same_kind":
         a, b = _as_asked(a, b, dtype, casting)
     if is_plain:
         return matrices(a, b) if out is None else given(matrices(a, b), out, casting)
@@ -205,6 +205,8 @@ def _have_cores(function: str, a: ndarray, b: ndarray, signature: str, least: tu
 def _as_asked(a: ndarray, b: ndarray, dtype: Any, casting: str) -> tuple[ndarray, ndarray]:
     """Operands in the dtype that is asked for, if there is one."""
     if dtype is None:
+        # What NumPy says of a rule that it does not know.
+        np.can_cast(a.dtype, a.dtype, casting)
         return a, b
     wanted = as_dtype(dtype)
     for x in (a, b):

@@ -1,7 +1,8 @@
 """Inclusive scans along an axis: sums, products, extremes of all elements up to each.
 
 A row is cut into tiles, a block scans one. Where a row has several, their totals come first, and the scan of these is what each tile
-starts with: every element is read twice and written once, and no block waits for another one. Many short rows, axes with others
+starts with: every element is read twice and written once, and no block waits for another one. A short row by itself is left to one
+block, which goes from tile to tile. Many short rows, axes with others
 behind them, and all products of floats are walked by a thread each.
 """
 
@@ -199,8 +200,8 @@ def scanned(name: str, a: ndarray, axis: int, dtype: np.dtype) -> ndarray:
     """The scan of an array along an axis, computed in a dtype, which the array is cast to. It lies in C's order.
 
     Integers are exact, and wrap. Floats and complex numbers are multiplied one after the other, as NumPy does. They are added in another
-    order than NumPy's, which goes from one to the next: in groups of 32 and of so many threads as a block has, by fixed rules that the
-    shape alone decides. What rounding does differs from NumPy's by no more than the number of elements times the sum of the absolute
+    order than NumPy's, which goes from one to the next: in groups of 32 and of 256, then of whole tiles, by fixed rules that the shape
+    alone decides. What rounding does differs from NumPy's by no more than the number of elements times the sum of the absolute
     values times the rounding of the type, and a sum of some elements may leave the range of the type where NumPy's sums do not.
     Floats of 16 bits are added in float32 and rounded in the end; their products are rounded one by one.
     """

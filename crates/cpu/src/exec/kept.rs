@@ -13,6 +13,9 @@ const LEAST: usize = 1 << 17;
 /// How much is kept at the most, all together.
 const MOST: usize = 1 << 26;
 
+/// How often the list is asked for where it matters.
+const TRIES: usize = 10_000;
+
 /// A block that nobody uses.
 struct Block {
     base: NonNull<u8>,
@@ -66,6 +69,17 @@ impl Pool {
         }
     }
 
+    /// The list, which others have for some steps at a time; not for ever, as a forked child may have no such other.
+    fn blocks_in_turn(&self) -> Option<MutexGuard<'_, VecDeque<Block>>> {
+        (0..TRIES).find_map(|_| {
+            let blocks = self.blocks();
+            if blocks.is_none() {
+                std::thread::yield_now();
+            }
+            blocks
+        })
+    }
+
     fn take(&self, wanted: Layout) -> Option<Block> {
         if wanted.size() < LEAST {
             return None;
@@ -78,11 +92,13 @@ impl Pool {
     }
 
     fn empty(&self) -> VecDeque<Block> {
-        self.blocks().map(|mut blocks| std::mem::take(&mut *blocks)).unwrap_or_default()
+        self.blocks_in_turn()
+            .map(|mut blocks| std::mem::take(&mut *blocks))
+            .unwrap_or_default()
     }
 
     fn bytes(&self) -> usize {
-        self.blocks().map_or(0, |blocks| total(&blocks))
+        self.blocks_in_turn().map_or(0, |blocks| total(&blocks))
     }
 
     /// Keeps the block if it can; the answer is what is to be freed for it, which may be the block itself.

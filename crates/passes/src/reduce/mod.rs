@@ -73,6 +73,11 @@ impl Fold {
         self.shape.is_shared_well(self.module.entry_function())
     }
 
+    /// Are neighbouring points what a block should have beside their inner ones?
+    pub fn is_in_columns_well(&self) -> bool {
+        self.shape.is_in_columns_well(self.module.entry_function())
+    }
+
     /// The extents of an inner index space in a launch with these arguments. Nothing where the arithmetic of them has no result.
     pub fn extents(&self, phase: usize, args: &[u64]) -> Option<Vec<u64>> {
         let counts = self.shape.inner[phase].counts.iter();
@@ -99,8 +104,8 @@ impl Fold {
         Ok(self.with(block::kernel(self.module.entry_function(), &self.shape)?))
     }
 
-    /// The kernel of a block for a row of neighbouring points, with the parameters of [`Fold::block`]. Nothing where threads of one point may end
-    /// before others have done theirs, or inner points write.
+    /// The kernel of a block for a row of neighbouring points, with the parameters of [`Fold::block`]. Nothing where inner points write, print or
+    /// raise.
     pub fn columns(&self) -> Result<Option<Module>, PassError> {
         if !self.shape.may_go_along() {
             return Ok(None);

@@ -89,6 +89,19 @@ impl Shape {
     /// Are the inner points what a device should have side by side, rather than the loop's? They are where memory lies along them and there is
     /// little else to do, which one thread does while others wait.
     pub fn is_shared_well(&self, func: &Function) -> bool {
+        let (inside, across) = self.neighbours(func);
+        inside >= across && !self.straight().any(has_loops)
+    }
+
+    /// Are neighbouring points what a block should have beside their inner ones? They are where memory lies along the points, and there is
+    /// little else to do, which all threads of a point do.
+    pub fn is_in_columns_well(&self, func: &Function) -> bool {
+        let (inside, across) = self.neighbours(func);
+        inside < across && !self.straight().any(has_loops)
+    }
+
+    /// What lies in memory along the inner points, and along the loop's.
+    fn neighbours(&self, func: &Function) -> (Along, Along) {
         let along = |inner: &Inner, var: Option<&Value>, other: Option<&Value>| match (var, other) {
             (Some(var), Some(other)) => neighbours::count(func, &inner.body, *var, *other),
             _ => Along::default(),
@@ -96,24 +109,15 @@ impl Shape {
         let outer = func.params[..self.rank].last();
         let inside: Along = self.inner.iter().map(|inner| along(inner, inner.vars.last(), outer)).sum();
         let across: Along = self.inner.iter().map(|inner| along(inner, outer, inner.vars.last())).sum();
-        inside >= across && !self.straight().any(has_loops)
+        (inside, across)
     }
 
-    /// May threads without a point do what those of another one do, up to the epilogue? Inner points neither write nor print, and all points come to
-    /// their end, unless the epilogue raises.
+    /// May threads without a point do what those of another one do, up to the epilogue? Inner points neither write nor print, and come to their
+    /// end; that all before them does, and ends no point, is what makes a fold.
     pub fn may_go_along(&self) -> bool {
-        let returns = |stmt: &Stmt| stmt.kind.any(&mut |kind| matches!(kind, StmtKind::Return(_)));
-        let raises = |stmt: &Stmt| stmt.kind.any(&mut |kind| matches!(kind, StmtKind::Raise { .. }));
-        let mut before = self.inner.iter().flat_map(|inner| &inner.before);
-        let shows = |inner: &Inner| {
-            inner.writes
-                || inner
-                    .body
-                    .0
-                    .iter()
-                    .any(|stmt| stmt.kind.any(&mut |kind| kind.effect() == Effect::Output))
-        };
-        !self.inner.iter().any(shows) && !self.straight().any(returns) && !before.any(raises)
+        let shows = |kind: &StmtKind| kind.effect() == Effect::Output || matches!(kind, StmtKind::Raise { .. });
+        let any_shows = |inner: &Inner| inner.body.0.iter().any(|stmt| stmt.kind.any(&mut |kind| shows(kind)));
+        !self.inner.iter().any(|inner| inner.writes || any_shows(inner))
     }
 
     /// What stands outside of the inner index spaces.

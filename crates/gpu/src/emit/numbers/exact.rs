@@ -63,12 +63,13 @@ pub(super) fn significand(b: &mut Body, x: Val) -> (Val, Val) {
     let size = magnitude(b, x);
     let hidden = b.int(size.ty, format.hidden() as i64);
     let subnormal = b.lt(size, hidden);
-    let places = format.fraction + 2;
-    let up = b.float(x.ty, 2f64.powi(places as i32));
-    let raised = b.mul(x, up);
-    let normal = b.select(subnormal, raised, x);
+    // Those are so many times the least of them; a product may take them for zeros.
+    let count = b.convert(size, x.ty);
+    let count = copy_sign(b, count, x);
+    let normal = b.select(subnormal, count, x);
     let stored = stored_exponent(b, normal);
-    let [usual, low] = [0, places].map(|n| b.int(Register::I32, format.bias() + i64::from(n)));
+    let least = format.bias() + i64::from(format.fraction) - 1;
+    let [usual, low] = [0, least].map(|n| b.int(Register::I32, format.bias() + n));
     let offset = b.select(subnormal, low, usual);
     let kept = b.int(size.ty, !(format.infinity() as i64));
     let one = b.int(size.ty, format.bias() << format.fraction);
