@@ -1,7 +1,7 @@
 //! Layouts of bindings, and the bind groups of views, which launches of the same arrays share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use smallvec::SmallVec;
 use weft_runtime::lock;
@@ -38,10 +38,8 @@ pub type Pieces = SmallVec<[Piece; 6]>;
 pub struct ViewLayout {
     pub number: u32,
     pub layout: wgpu::BindGroupLayout,
-    /// With the group of parameters alone.
-    pub plain: wgpu::PipelineLayout,
-    /// With constants; with a mailbox and constants.
-    pub full: [wgpu::PipelineLayout; 2],
+    /// With the group of parameters alone; with constants; with a mailbox and constants. Made when asked for: a device has so many bindings.
+    pipelines: [OnceLock<wgpu::PipelineLayout>; 3],
 }
 
 /// Layouts that were asked for.
@@ -87,22 +85,29 @@ impl Layouts {
                 .enumerate()
                 .map(|(i, &written)| entry(i as u32, written, false))
                 .collect();
-            let views = layout(device, &entries);
-            let pipeline = |own: &wgpu::BindGroupLayout| {
-                device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                    label: None,
-                    bind_group_layouts: &[Some(own), Some(&views)],
-                    immediate_size: self.immediates,
-                })
-            };
             Arc::new(ViewLayout {
                 number,
-                plain: pipeline(&self.params),
-                full: [pipeline(&self.constants), pipeline(&self.mailbox)],
-                layout: views.clone(),
+                layout: layout(device, &entries),
+                pipelines: Default::default(),
             })
         });
         made.clone()
+    }
+
+    /// The layout of a pipeline: that of its views, and its own with constants and a mailbox or without.
+    pub fn pipeline<'v>(&self, device: &wgpu::Device, views: &'v ViewLayout, constants: bool, mailbox: bool) -> &'v wgpu::PipelineLayout {
+        let (at, own) = match (mailbox, constants) {
+            (true, _) => (2, &self.mailbox),
+            (false, true) => (1, &self.constants),
+            (false, false) => (0, &self.params),
+        };
+        views.pipelines[at].get_or_init(|| {
+            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(own), Some(&views.layout)],
+                immediate_size: self.immediates,
+            })
+        })
     }
 }
 

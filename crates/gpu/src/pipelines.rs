@@ -63,12 +63,8 @@ impl Pipeline {
     pub fn new(live: &Live, code: Code, uses: &[ClassUse], constants: bool, mailbox: bool) -> Result<Pipeline, CompileError> {
         static MADE: AtomicU64 = AtomicU64::new(1);
         let views = live.layouts.views(&live.device, uses);
-        let layout = match (mailbox, constants) {
-            (true, _) => &views.full[1],
-            (false, true) => &views.full[0],
-            (false, false) => &views.plain,
-        };
         let (pipeline, error) = live.scoped(|| {
+            let layout = live.layouts.pipeline(&live.device, &views, constants, mailbox);
             let module = code.load(&live.device);
             live.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: None,

@@ -346,16 +346,33 @@ fn devices_say_what_they_are() {
     println!("{lines:#?}\n{:#?}", gpu().features().unwrap());
 }
 
+/// A kernel that writes into so many arrays.
+fn writes_into(count: usize) -> String {
+    let params: Vec<String> = (0..count).map(|i| format!("%{i} x{i}: view<i64, 1, C, global>")).collect();
+    let stores: String = (0..count).map(|i| format!("  store %{i}[%{count}] = %{count}\n")).collect();
+    format!(
+        "entry kernel @many({}) {{\n  %{count}: i64 = thread_idx.x\n{stores}}}\n",
+        params.join(", ")
+    )
+}
+
+#[test]
+fn as_many_pieces_of_memory_as_there_are_bindings() {
+    let most = gpu().features().unwrap().bindings as usize - 1;
+    for count in most - 2..=most {
+        let exe = kernel(&writes_into(count));
+        let own: Vec<_> = (0..count).map(|_| upload(gpu(), &[-1; 2])).collect();
+        let args: Vec<u64> = own.iter().flat_map(|array| line(&**array, 8)).collect();
+        launch(&*exe, grid(1, 2), &args).unwrap();
+        gpu().synchronize().unwrap();
+        assert!(own.iter().all(|array| download(&**array) == [0, 1]), "{count}");
+    }
+}
+
 #[test]
 fn more_pieces_of_memory_than_bindings_are_refused() {
     let count = gpu().features().unwrap().bindings as usize;
-    let params: Vec<String> = (0..count).map(|i| format!("%{i} x{i}: view<i64, 1, C, global>")).collect();
-    let stores: String = (0..count).map(|i| format!("  store %{i}[%{count}] = %{count}\n")).collect();
-    let source = format!(
-        "entry kernel @many({}) {{\n  %{count}: i64 = thread_idx.x\n{stores}}}\n",
-        params.join(", ")
-    );
-    let exe = kernel(&source);
+    let exe = kernel(&writes_into(count));
     let own: Vec<_> = (0..count).map(|_| upload(gpu(), &[-1; 2])).collect();
     let args: Vec<u64> = own.iter().flat_map(|array| line(&**array, 8)).collect();
     let error = launch(&*exe, grid(1, 2), &args).unwrap_err();
