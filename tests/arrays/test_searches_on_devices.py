@@ -35,6 +35,9 @@ def run(text, device, exact=True, count=None, **given):
         np.testing.assert_allclose(_to_numpy(one), other, rtol=1e-12 if other.dtype == np.float64 else 2e-5)
 
 
+ALL_INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
+
+
 @on_gpus
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_selected_elements_have_their_bits(device, dtype):
@@ -127,6 +130,25 @@ def test_updates_of_elements_named_several_times(device, name):
             same(syncs(work, count), theirs, device)
     with pytest.raises(IndexError, match="out of bounds"):
         weft.add.at(weft.zeros(3, dtype=np.float32), [3], 1)
+
+
+@on_gpus
+@pytest.mark.parametrize("dtype", ALL_INTEGERS)
+def test_updates_by_integers_of_pythons(device, dtype):
+    """At the ends of the range: NumPy computes with them in 64 bits, and beside uint64 in float64."""
+    if not has(device, np.dtype(dtype)):
+        return
+    ends = np.iinfo(dtype)
+    # A float that uint64 does not hold becomes what the processor makes of it.
+    at, values = (ends.max, (1, 3, -1, ends.max)) if dtype != "u8" else (2**60 + 2, (1, 3))
+    for value in values:
+        for name in ("add", "subtract", "multiply", "maximum"):
+            theirs = np.array([ends.min if dtype != "u8" else 9, at - 1, at, 5], dtype)
+            ours = weft.asarray(theirs)
+            with np.errstate(all="ignore"):
+                getattr(np, name).at(theirs, [1, 1, 2, 1, 0], value)
+            getattr(weft, name).at(ours, [1, 1, 2, 1, 0], value)
+            same(ours, theirs, device)
 
 
 @on_gpus

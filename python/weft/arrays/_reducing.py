@@ -183,9 +183,9 @@ def _in_type_of(x: ndarray, value: Any) -> Any:
     """An integer of Python's as what it is among elements of an array that is not on the CPU, if they have it.
 
     NumPy computes with it in 64 bits and converts; what comes of that is the same, for a sum, difference or product of two numbers that is
-    rounded twice, first to more than twice the digits, is as if rounded once.
+    rounded twice, first to more than twice the digits, is as if rounded once. Not so beside uint64, where NumPy computes in float64.
     """
-    if type(value) is not int or not on_a_device(x) or x.dtype.kind not in "iuf":
+    if type(value) is not int or not on_a_device(x) or x.dtype.kind not in "iuf" or x.dtype == np.uint64:
         return value
     try:
         found = np.asarray(value, x.dtype)
