@@ -46,10 +46,8 @@ def _contender(self: Any, namespace: Any, put: Any, fetch: Any, function: Any, *
     return Contender(run, self.sync, lambda: sample(held["found"], fetch))
 
 
-class Arrays:
+class _OfWeft:
     """Weft's arrays, computed when they are asked for."""
-
-    name = "weft"
 
     def __init__(self, device: Any) -> None:
         self.device, self.sync = device, device.synchronize
@@ -58,8 +56,14 @@ class Arrays:
         self.device.free_all()
 
 
-class OwnArrays(Arrays):
-    """The same without NVIDIA's libraries."""
+class Arrays(_OfWeft):
+    """With NVIDIA's libraries."""
+
+    name = "weft"
+
+
+class OwnArrays(_OfWeft):
+    """Without them."""
 
     name = "weft, own kernels"
 
@@ -88,7 +92,6 @@ def of_weft(device: Any) -> list[Any]:
     for library, paused in ((Arrays, False), (OwnArrays, True)):
         for method, function in FUNCTIONS.items():
             if paused and method in elements.FUNCTIONS:
-                setattr(library, method, None)
                 continue
             call = computed(function, paused)
             place = functools.partial(_placed, weft)
@@ -96,7 +99,7 @@ def of_weft(device: Any) -> list[Any]:
     return [Arrays(device), OwnArrays(device)]
 
 
-def _placed(weft: Any, library: Arrays, array: np.ndarray) -> Any:
+def _placed(weft: Any, library: _OfWeft, array: np.ndarray) -> Any:
     return weft.asarray(array, device=library.device)
 
 

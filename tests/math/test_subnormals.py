@@ -68,32 +68,21 @@ def computed(a, b):
     )
 
 
-@cuda.jit
-def of_truths(x, y, out):
-    i = cuda.grid(1)
-    if i < x.size:
-        for n, v in enumerate(truths(x[i], y[i])):
-            out[n, i] = v
+def kernel_of(function):
+    """A kernel whose threads write each what a function gives for their two numbers."""
 
+    @cuda.jit
+    def kernel(x, y, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            for n, v in enumerate(function(x[i], y[i])):
+                out[n, i] = v
 
-@cuda.jit
-def of_choices(x, y, out):
-    i = cuda.grid(1)
-    if i < x.size:
-        for n, v in enumerate(choices(x[i], y[i])):
-            out[n, i] = v
-
-
-@cuda.jit
-def of_computed(x, y, out):
-    i = cuda.grid(1)
-    if i < x.size:
-        for n, v in enumerate(computed(x[i], y[i])):
-            out[n, i] = v
+    return kernel
 
 
 @FLOATS
-@pytest.mark.parametrize(("kernel", "function"), [(of_truths, truths), (of_choices, choices), (of_computed, computed)])
+@pytest.mark.parametrize(("kernel", "function"), [(kernel_of(function), function) for function in (truths, choices, computed)])
 def test_operations(dtype, kernel, function, device):
     x, y = pairs(dtype)
     with np.errstate(all="ignore"):

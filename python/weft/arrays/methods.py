@@ -398,24 +398,24 @@ def _setattr(self: ndarray, name: str, value: Any) -> None:
 
 @functools.cache
 def _product() -> Any:
+    """`matmul`, which is kept: products of small matrices take no longer than it takes to find it."""
     from .products import matmul
 
     return matmul
 
 
 def _matmul(self: ndarray, other: Any) -> Any:
-    # The function is kept: products of small matrices take no longer than it takes to find it.
     return _product()(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
 
 def _rmatmul(self: ndarray, other: Any) -> Any:
-    return _namespace().matmul(other, self) if _is_operand(other) else NotImplemented
+    return _product()(other, self) if _is_operand(other) else NotImplemented
 
 
 def _imatmul(self: ndarray, other: Any) -> Any:
     if not _is_operand(other):
         return NotImplemented
-    _assign(self, _same_shape(self, _namespace().matmul(self, other)))
+    _assign(self, _same_shape(self, _product()(self, other)))
     return self
 
 
