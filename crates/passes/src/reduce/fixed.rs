@@ -88,7 +88,12 @@ pub fn in_block(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Joi
             });
         }
     });
-    for (join, [chunk, total]) in &sums {
+    end_last_chunk(b, &sums);
+}
+
+/// Leaves the results where they belong.
+fn end_last_chunk(b: &mut Builder, sums: &[(&Join, [Local; 2])]) {
+    for (join, [chunk, total]) in sums {
         end_chunk(b, join, *chunk, *total);
         let sum = b.get(*total);
         b.set(join.local, sum);
@@ -117,11 +122,7 @@ pub fn by_chains(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Jo
             join.add(b, *chunk, sum);
         }
     });
-    for (join, [chunk, total]) in &sums {
-        end_chunk(b, join, *chunk, *total);
-        let sum = b.get(*total);
-        b.set(join.local, sum);
-    }
+    end_last_chunk(b, &sums);
 }
 
 fn chunk_and_total(b: &mut Builder, join: &Join) -> [Local; 2] {
