@@ -422,7 +422,9 @@ impl Array {
             return Ok(());
         };
         if gradient.shape != self.shape || gradient.elem != self.elem || !self.is_whole() {
-            return Err(Error::Value("a gradient has the shape and the dtype of its array, which is no view".into()));
+            return Err(Error::Value(
+                "a gradient has the shape and the dtype of its array, which is no view".into(),
+            ));
         }
         let value = record::reshaped(&gradient.read(), &self.storage.now().shape);
         self.storage.set_gradient(Some(Storage::new(self.elem, value)));

@@ -308,7 +308,13 @@ pub fn call(call: &Arc<dyn Any + Send + Sync>, operands: &[Array], results: &[Ar
     let given: Vec<Array> = {
         let _pause = pause();
         let stand_in = |like: &Array| Array::of(Node::pending_on(like.device(), like.elem, dims::copy(&like.shape), Kind::StandIn));
-        let of = |result: &Array| if is_shape { stand_in(result) } else { result.of_storage(own(result)) };
+        let of = |result: &Array| {
+            if is_shape {
+                stand_in(result)
+            } else {
+                Array::of(another(&result.read()))
+            }
+        };
         results.iter().map(of).collect()
     };
     // What nobody else reads yet is read as a whole.

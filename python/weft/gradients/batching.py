@@ -102,7 +102,9 @@ def _first(leaf: Any, axis: int) -> ndarray:
         raise ValueError(f"vmap takes arrays along an axis, and not a {type(leaf).__name__}: in_axes=None is for what is the same for all")
     made = array_of(leaf)
     if made.ndim == 0:
-        raise ValueError("vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0")
+        raise ValueError(
+            "vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0"
+        )
     axis = axis_of(axis, made.ndim)
     return made if axis == 0 else moveaxis(made, axis, 0)
 

@@ -45,7 +45,6 @@ class Call:
         given = self._vjp(unflatten(self.spec, filled), unflatten(self.spec, self.results), *self.args, **self.keywords)
         return _aligned(given, self.args, self.arrays, self.function)
 
-
     def batched(self, operands: list[ndarray | None], count: int) -> list[ndarray] | None:
         """What the function gives for many values of some of its arrays at once, which lie along a first axis; none if it has no rule for it."""
         rule = getattr(self.function, "_weft_batched_", None)
@@ -140,9 +139,7 @@ def followed_call(
     return unflatten(call.spec, made)
 
 
-def primitive(
-    function: Callable[..., Any] | None = None, *, rules: str | None = None, like: Callable[..., Any] | None = None
-) -> Any:
+def primitive(function: Callable[..., Any] | None = None, *, rules: str | None = None, like: Callable[..., Any] | None = None) -> Any:
     """A function of arrays that is computed at once, with a rule for its gradient, which `defvjp` of what this gives sets.
 
     The rule is a function of the results' cotangents, the results, and the arguments; it gives the arguments' cotangents, linear in those of

@@ -109,9 +109,7 @@ def _back(tape: Any, at: int, given: list[ndarray | None], cotangents: Cotangent
         raise GradientError(f"there is no gradient of {sort}")
 
 
-def _back_of_map(
-    tape: Any, at: int, cotangent: ndarray, args: list[ndarray], operands: list[int | None], cotangents: Cotangents
-) -> None:
+def _back_of_map(tape: Any, at: int, cotangent: ndarray, args: list[ndarray], operands: list[int | None], cotangents: Cotangents) -> None:
     name, part = tape.what(at)
     for number, place in enumerate(operands):
         if place is None:

@@ -29,7 +29,9 @@ def _array(leaf: Any, what: str) -> ndarray:
         raise TypeError(f"{what} takes arrays and numbers, and tuples, lists and dicts of them, and not a {type(leaf).__name__}")
     made = array_of(leaf)
     if kind_of(made.dtype) not in "fc":
-        raise TypeError(f"{what} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {made.dtype}")
+        raise TypeError(
+            f"{what} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {made.dtype}"
+        )
     return made
 
 
@@ -168,7 +170,9 @@ def value_and_grad(
 
 def _argument(at: int, count: int) -> int:
     if not -count <= at < count:
-        raise ValueError(f"differentiating with respect to argnums={at} requires at least {at + 1} positional arguments, but got only {count}")
+        raise ValueError(
+            f"differentiating with respect to argnums={at} requires at least {at + 1} positional arguments, but got only {count}"
+        )
     return at % count
 
 
@@ -304,7 +308,9 @@ def _basis(arrays: Sequence[ndarray]) -> list[list[ndarray]]:
     return made
 
 
-def jacrev(function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable[..., Any]:
+def jacrev(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives a function's Jacobian, row by row, as `jax.jacrev`: for functions of many numbers that give few.
 
     For a result of shape `s` and an argument of shape `t` an array of shape `s + t`; for trees of them a tree of the results' shape of trees
@@ -335,7 +341,9 @@ def jacrev(function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_a
     return jacobian
 
 
-def jacfwd(function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable[..., Any]:
+def jacfwd(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives a function's Jacobian, column by column, as `jax.jacfwd`: for functions of few numbers that give many.
 
     >>> weft.jacfwd(lambda x: x * x)(weft.asarray([1.0, 2.0]))
@@ -372,7 +380,9 @@ def _check_jacobian(arrays: Sequence[ndarray], holomorphic: bool, what: str) -> 
     if holomorphic and not all(is_complex):
         raise TypeError(f"{what} with holomorphic=True requires inputs of complex dtype")
     if not holomorphic and any(is_complex):
-        raise TypeError(f"{what} requires real-valued inputs (input dtype that is a sub-dtype of np.floating). For holomorphic differentiation, pass holomorphic=True.")
+        raise TypeError(
+            f"{what} requires real-valued inputs (input dtype that is a sub-dtype of np.floating). For holomorphic differentiation, pass holomorphic=True."
+        )
 
 
 def _check_results(results: Sequence[ndarray], holomorphic: bool, what: str) -> None:
@@ -409,7 +419,9 @@ def _of_argnums(trees: list[Any], argnums: int | Sequence[int]) -> Any:
     return trees[0] if isinstance(argnums, int) else tuple(trees)
 
 
-def hessian(function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable[..., Any]:
+def hessian(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """A function that gives a function's second derivatives, as `jax.hessian`.
 
     >>> weft.hessian(lambda x: (x**3).sum())(weft.asarray([1.0, 2.0]))

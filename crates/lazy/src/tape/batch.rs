@@ -54,11 +54,16 @@ impl Made {
                 value: all(1, value)?,
             }),
             Kind::Fold { fold, of } => {
-                let axes: Vec<usize> = (0..of.shape.len()).filter(|axis| fold.axes & (1 << axis) != 0).map(|axis| axis + 1).collect();
+                let axes: Vec<usize> = (0..of.shape.len())
+                    .filter(|axis| fold.axes & (1 << axis) != 0)
+                    .map(|axis| axis + 1)
+                    .collect();
                 record::fold(fold.what.clone(), &all(0, of)?, &axes)
             }
             Kind::Moved(of) => Ok(record::moved(&all(0, of)?, node.device)),
-            Kind::Fill(_) | Kind::Iota(_) | Kind::Unfinished(_) | Kind::StandIn => Err(Error::Internal("a node of nothing that is followed".into())),
+            Kind::Fill(_) | Kind::Iota(_) | Kind::Unfinished(_) | Kind::StandIn => {
+                Err(Error::Internal("a node of nothing that is followed".into()))
+            }
         }
     }
 }

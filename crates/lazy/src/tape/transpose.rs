@@ -39,7 +39,10 @@ impl Made {
                 let kept: Vec<usize> = (0..node.shape.len()).filter(|&axis| moves(map, axis)).collect();
                 let shape: Dims = kept.iter().map(|&axis| node.shape[axis]).collect();
                 let renumbered = |axis: &Axis| {
-                    let along = axis.along.filter(|_| axis.step != 0).and_then(|along| kept.iter().position(|&k| k == usize::from(along)));
+                    let along = axis
+                        .along
+                        .filter(|_| axis.step != 0)
+                        .and_then(|along| kept.iter().position(|&k| k == usize::from(along)));
                     Axis {
                         along: along.map(|along| along as u8),
                         ..*axis
@@ -79,7 +82,8 @@ impl Made {
                 None if n == 1 => {}
                 Some(along) => {
                     let from = usize::from(along);
-                    let is_all = node.shape[from] == n && (n == 1 || axis.step == 1 && axis.start == 0 || axis.step == -1 && axis.start == n as i64 - 1);
+                    let is_all = node.shape[from] == n
+                        && (n == 1 || axis.step == 1 && axis.start == 0 || axis.step == -1 && axis.start == n as i64 - 1);
                     if !is_all || seen & (1 << from) != 0 {
                         return None;
                     }

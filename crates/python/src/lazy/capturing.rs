@@ -214,6 +214,8 @@ pub fn needed(py: Python<'_>) -> PyErr {
     errors::new(
         py,
         "CaptureError",
-        format!("{line}: the elements of an array are needed here, and {who} {when}; choose with weft.where, or do this outside of the function"),
+        format!(
+            "{line}: the elements of an array are needed here, and {who} {when}; choose with weft.where, or do this outside of the function"
+        ),
     )
 }

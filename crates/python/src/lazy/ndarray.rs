@@ -119,7 +119,9 @@ impl NdArray {
 
     #[setter(grad)]
     fn set_grad(&self, py: Python<'_>, value: Option<&NdArray>) -> PyResult<()> {
-        self.array.set_gradient(value.map(|value| &value.array)).map_err(|e| super::error(py, e))
+        self.array
+            .set_gradient(value.map(|value| &value.array))
+            .map_err(|e| super::error(py, e))
     }
 
     /// What this array shows of its storage, of another array that is like all of that.

@@ -63,7 +63,9 @@ fn _tape_watch(args: &Bound<'_, PyList>) -> PyResult<()> {
 /// Ends the innermost tape of this thread.
 #[pyfunction]
 fn _tape_end(py: Python<'_>) -> PyResult<Tape> {
-    tape::end().map(Tape).ok_or_else(|| errors::internal(py, "there is no tape to end".into()))
+    tape::end()
+        .map(Tape)
+        .ok_or_else(|| errors::internal(py, "there is no tape to end".into()))
 }
 
 #[pyfunction]
@@ -108,7 +110,13 @@ fn is_any_followed(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(tape::follows(&array.get().array));
     }
     if object.is_instance_of::<PyDict>() {
-        return is_any_followed(&object.call_method0("values")?.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_pyobject(object.py())?);
+        return is_any_followed(
+            &object
+                .call_method0("values")?
+                .try_iter()?
+                .collect::<PyResult<Vec<_>>>()?
+                .into_pyobject(object.py())?,
+        );
     }
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
         for each in object.try_iter()? {
@@ -242,7 +250,10 @@ impl Tape {
 
     /// The value at a place.
     fn value(&self, place: Place) -> PyResult<NdArray> {
-        self.0.value(place).map(array_of).ok_or_else(|| PyIndexError::new_err("no such place"))
+        self.0
+            .value(place)
+            .map(array_of)
+            .ok_or_else(|| PyIndexError::new_err("no such place"))
     }
 
     /// The place of an array's elements, if they are followed.

@@ -19,9 +19,7 @@ __all__ = ["ROWS", "pulled_back"]
 Rule = Callable[..., Any]
 
 
-def pulled_back(
-    name: str | int, part: int | None, number: int, cotangent: ndarray, result: ndarray, args: list[ndarray]
-) -> ndarray | None:
+def pulled_back(name: str | int, part: int | None, number: int, cotangent: ndarray, result: ndarray, args: list[ndarray]) -> ndarray | None:
     """The cotangent of an operand of an operation; none if it is zero."""
     if isinstance(name, int):
         from weft.gradients.rules import users

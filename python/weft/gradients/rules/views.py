@@ -64,9 +64,7 @@ def _gathered(tape: Any, at: int, cotangent: ndarray, of: ndarray) -> ndarray:
     return _reshape(sums_at(_reshape(places, (places.size,)), _reshape(cotangent, (cotangent.size,)), size), of.shape)
 
 
-def back_of_update(
-    tape: Any, at: int, cotangent: ndarray, args: list[ndarray], operands: list[int | None], cotangents: Any
-) -> None:
+def back_of_update(tape: Any, at: int, cotangent: ndarray, args: list[ndarray], operands: list[int | None], cotangents: Any) -> None:
     """The value that was written gets the cotangent where it was written, what was there before gets the rest."""
     base, value = args
     to_base, to_value = operands
