@@ -7,9 +7,10 @@ from typing import Any
 
 _BY_MODULE = {
     "batching": "vmap",
+    "jacobians": "hessian jacfwd jacrev",
     "primitives": "custom_jvp custom_vjp",
     "tapes": "tape",
-    "transforms": "checkpoint grad hessian jacfwd jacrev jvp linearize stop_gradient value_and_grad vjp",
+    "transforms": "checkpoint grad jvp linearize stop_gradient value_and_grad vjp",
 }
 
 NAMES: dict[str, str] = {name: module for module, names in _BY_MODULE.items() for name in names.split()}

@@ -1,7 +1,7 @@
 """`vmap`: a function of single values, for many of them at once.
 
-The function is run once, for values of which there is nothing but a shape, while a tape takes down what is made of them. What was taken down
-is then made again of all values at once, which lie along a first axis.
+The function is run once, for values of which there is nothing but a shape, while a tape takes down what is made of them. What was taken
+down is then made again of all values at once, which lie along a first axis.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["vmap"]
 def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Callable[..., Any]:
     """A function of arrays with one more axis than those that a function takes, along which it is applied to each, as `jax.vmap`.
 
-    `in_axes` says which axis that is, for all arguments or for each of them in a tuple (a tree like the argument, or an axis for all of it);
-    `None` is an argument that is the same for all. `out_axes` says where the axis is in the results. Nobody can look at elements inside: a
-    function that decides by them raises `CaptureError`. ValueError for axes of different lengths.
+    `in_axes` says which axis that is, for all arguments or for each of them in a tuple (a tree like the argument, or an axis for all of
+    it); `None` is an argument that is the same for all. `out_axes` says where the axis is in the results. Nobody can look at elements
+    inside: a function that decides by them raises `CaptureError`. ValueError for axes of different lengths.
 
     >>> weft.vmap(lambda x, y: (x * y).sum())(weft.ones((3, 2)), weft.arange(6.0).reshape(3, 2))
     array([1., 5., 9.])
@@ -68,8 +68,8 @@ def _axes(in_axes: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> list
     if isinstance(in_axes, (tuple, list)):
         if len(in_axes) != len(args):
             raise ValueError(
-                f"vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments passed to the function, "
-                f"but got len(in_axes)={len(in_axes)}, len(args)={len(args)}"
+                "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments passed to the "
+                f"function, but got len(in_axes)={len(in_axes)}, len(args)={len(args)}"
             )
         found = [axis for part, arg in zip(in_axes, args) for axis in _spread(part, arg, "in_axes")]
     else:
@@ -89,8 +89,7 @@ def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
 
 
 def _keys(tree: dict[Any, Any]) -> tuple[Any, ...]:
-    kind, keys, _ = flatten(tree)[1]
-    return keys
+    return flatten(tree)[1][1]
 
 
 def _first(leaf: Any, axis: int) -> ndarray:

@@ -46,7 +46,7 @@ class Call:
         return _aligned(given, self.args, self.arrays, self.function)
 
     def batched(self, operands: list[ndarray | None], count: int) -> list[ndarray] | None:
-        """What the function gives for many values of some of its arrays at once, which lie along a first axis; none if it has no rule for it."""
+        """What it gives for many values of some of its arrays at once, along a first axis; none if it has no rule for that."""
         rule = getattr(self.function, "_weft_batched_", None)
         return None if rule is None else rule(self, operands, count)
 
@@ -142,8 +142,8 @@ def followed_call(
 def primitive(function: Callable[..., Any] | None = None, *, rules: str | None = None, like: Callable[..., Any] | None = None) -> Any:
     """A function of arrays that is computed at once, with a rule for its gradient, which `defvjp` of what this gives sets.
 
-    The rule is a function of the results' cotangents, the results, and the arguments; it gives the arguments' cotangents, linear in those of
-    the results and made by functions that have gradients themselves. Where no tape follows an argument the function is called as it is.
+    The rule is a function of the results' cotangents, the results, and the arguments; it gives the arguments' cotangents, linear in those
+    of the results and made by functions that have gradients themselves. Where no tape follows an argument the function is called as it is.
     `rules` names the file of `weft.gradients.rules` that sets the rule, which is read when it is first needed. `defbatched` sets how it is
     computed for many values at once (see `Call.batched`).
     """
@@ -177,8 +177,8 @@ def primitive(function: Callable[..., Any] | None = None, *, rules: str | None =
 class custom_vjp:
     """A function of arrays whose gradient is what a rule says, as in JAX.
 
-    `f.defvjp(forward, backward)`: `forward(*args)` gives the result and whatever `backward(residuals, cotangent)` needs, which gives a tuple
-    of the arguments' cotangents, `None` for one that has none. Or `@f.defvjp` over one function `rule(cotangent, result, *args)`.
+    `f.defvjp(forward, backward)`: `forward(*args)` gives the result and whatever `backward(residuals, cotangent)` needs, which gives a
+    tuple of the arguments' cotangents, `None` for one that has none. Or `@f.defvjp` over one function `rule(cotangent, result, *args)`.
     `nondiff_argnums`: arguments that are no arrays; with two functions they come first to `backward`, as JAX passes them.
 
     >>> @weft.custom_vjp

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from weft._weft import _broadcast, _cast, _fold, _full, _reshape, _to_device, _ufunc, ndarray
+from weft._weft import _cast, _fold, _full, _reshape, _to_device, ndarray
 from weft.errors import GradientError
 from weft.gradients.rules import elementwise, folds, views
 
@@ -119,20 +119,3 @@ def _back_of_map(tape: Any, at: int, cotangent: ndarray, args: list[ndarray], op
             value = args[number]
             more = unstretched(more, value.shape)
             cotangents.add(place, more if more.dtype == value.dtype else _cast(more, value.dtype))
-
-
-def broadcast_over(cotangent: ndarray, shape: tuple[int, ...], axes: Iterable[int]) -> ndarray:
-    """What was folded along some axes, along all of them again."""
-    ones = set(axes)
-    kept = _reshape(cotangent, tuple(1 if axis in ones else n for axis, n in enumerate(shape)))
-    return _broadcast(kept, shape)
-
-
-def zeros_of(value: ndarray) -> ndarray:
-    """Zeros like a value."""
-    return _full(value.shape, 0, value.dtype, value.device)
-
-
-def u(name: str, *args: Any) -> Any:
-    """A ufunc of arrays and numbers."""
-    return _ufunc(name, args, None)

@@ -67,13 +67,13 @@ def backward(self: ndarray, gradient: Any = None) -> None:
 
     GradientError where no tape took down how it was made.
     """
-    from weft.gradients.transforms import _as_cotangent
+    from weft.gradients.transforms import as_cotangent
 
     if gradient is None and self.shape != ():
         raise GradientError("backward() of an array with axes needs the cotangent of its elements: y.backward(weft.ones_like(y))")
     if self.dtype.kind not in "fcV":
         raise GradientError(f"an array of {self.dtype} has no gradient")
-    seed = _full((), 1, self.dtype, self.device) if gradient is None else _as_cotangent(gradient, self)
+    seed = _full((), 1, self.dtype, self.device) if gradient is None else as_cotangent(gradient, self)
     taken = _TAPES.open[-1]._again() if _TAPES.open else None
     place = None if taken is None else taken.place(self)
     if place is None:

@@ -1,4 +1,4 @@
-"""Transforms of functions of arrays: gradients, products with Jacobians from either side, Jacobians and Hessians.
+"""Transforms of functions of arrays: gradients, and products with Jacobians from either side.
 
 A function is run once while a tape takes down what is made of its arguments. The way back over the tape is a computation of arrays itself:
 it is lazy, it fuses, it runs where the arrays are, and tapes around it take it down, which gives derivatives of any order.
@@ -18,10 +18,10 @@ from weft.gradients.primitives import followed_call
 from weft.gradients.sweep import sweep
 from weft.gradients.trees import flatten, unflatten
 
-__all__ = ["checkpoint", "grad", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "pullback_of", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = ["checkpoint", "grad", "jvp", "linearize", "pullback_of", "stop_gradient", "value_and_grad", "vjp"]
 
 
-def _array(leaf: Any, what: str) -> ndarray:
+def array_of_leaf(leaf: Any, what: str) -> ndarray:
     """A leaf of an argument as an array of floats or complex numbers."""
     from weft.arrays._common import array_of, kind_of
 
@@ -51,10 +51,8 @@ class _Taped:
     def pull_back(self, cotangents: Sequence[ndarray]) -> list[ndarray]:
         """The cotangents of the arrays from those of the results, zeros where there is no way from one to the other."""
         seeds = [(place, each) for place, each in zip(self.places, cotangents) if place is not None]
-        leaves = self.tape.leaves()
-        found = sweep(self.tape, seeds, leaves)
         made = []
-        for array, each, leaf in zip(self.arrays, found, leaves):
+        for array, each in zip(self.arrays, sweep(self.tape, seeds, self.tape.leaves())):
             if each is None:
                 made.append(_full(array.shape, 0, array.dtype, array.device))
             else:
@@ -73,13 +71,13 @@ def pullback_of(function: Callable[..., Any], arrays: Sequence[ndarray]) -> tupl
         cotangents, spec = flatten(cotangent)
         if spec != taped.spec:
             raise ValueError("the cotangent is no tree like that of the function's results")
-        fitted = [_as_cotangent(each, result) for each, result in zip(cotangents, taped.results)]
+        fitted = [as_cotangent(each, result) for each, result in zip(cotangents, taped.results)]
         return taped.pull_back(fitted)
 
     return taped.given, pull_back
 
 
-def _as_cotangent(given: Any, value: ndarray, what: str = "cotangent") -> ndarray:
+def as_cotangent(given: Any, value: ndarray, what: str = "cotangent") -> ndarray:
     from weft.arrays._common import array_of
 
     made = array_of(given, None, value.device)
@@ -104,13 +102,13 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> A
     array([1.        , 0.54030231])
     """
     leaves, spec = flatten(primals)
-    arrays = [_array(leaf, "vjp") for leaf in leaves]
+    arrays = [array_of_leaf(leaf, "vjp") for leaf in leaves]
     aux: list[Any] = []
 
     def of_arrays(*given: ndarray) -> Any:
         result = function(*unflatten(spec, given))
         if has_aux:
-            result, rest = _pair(result, "vjp")
+            result, rest = pair(result, "vjp")
             aux[:] = [rest]
         return result
 
@@ -122,7 +120,7 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> A
     return (given, to_primals, aux[0]) if has_aux else (given, to_primals)
 
 
-def _pair(result: Any, what: str) -> tuple[Any, Any]:
+def pair(result: Any, what: str) -> tuple[Any, Any]:
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise TypeError(f"with has_aux the function that {what} is given returns a pair, the second part of which is returned as it is")
     return result[0], result[1]
@@ -133,9 +131,9 @@ def value_and_grad(
 ) -> Callable[..., Any]:
     """A function that gives a function's value and its gradient, as `jax.value_and_grad`.
 
-    The function gives one real number, an array of shape `()`; its arguments with the numbers `argnums` are arrays or trees of them, and the
-    gradient is a tree like these: a tuple of trees where `argnums` is a sequence. With `has_aux` the function gives a pair of the number and
-    anything else, which stands beside the value. TypeError for results that are no real number and for arguments of integers.
+    The function gives one real number, an array of shape `()`; its arguments with the numbers `argnums` are arrays or trees of them, and
+    the gradient is a tree like these: a tuple of trees where `argnums` is a sequence. With `has_aux` the function gives a pair of the
+    number and anything else, which stands beside the value. TypeError for results that are no real number and for arguments of integers.
 
     >>> weft.value_and_grad(lambda x: (x * x).sum())(weft.asarray([1.0, 2.0]))
     (array(5.), array([2., 4.]))
@@ -144,9 +142,9 @@ def value_and_grad(
     @functools.wraps(function)
     def value_and_gradient(*args: Any, **keywords: Any) -> Any:
         numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-        places = [_argument(at, len(args)) for at in numbers]
+        places = [argument(at, len(args)) for at in numbers]
         leaves, spec = flatten([args[at] for at in places])
-        arrays = [_array(leaf, "grad") for leaf in leaves]
+        arrays = [array_of_leaf(leaf, "grad") for leaf in leaves]
         _check_real(arrays, holomorphic)
         aux: list[Any] = []
 
@@ -156,7 +154,7 @@ def value_and_grad(
                 filled[at] = tree
             result = function(*filled, **keywords)
             if has_aux:
-                result, rest = _pair(result, "grad")
+                result, rest = pair(result, "grad")
                 aux[:] = [rest]
             return _scalar(result, holomorphic)
 
@@ -168,7 +166,7 @@ def value_and_grad(
     return value_and_gradient
 
 
-def _argument(at: int, count: int) -> int:
+def argument(at: int, count: int) -> int:
     if not -count <= at < count:
         raise ValueError(
             f"differentiating with respect to argnums={at} requires at least {at + 1} positional arguments, but got only {count}"
@@ -203,7 +201,7 @@ def _scalar(result: Any, holomorphic: bool) -> ndarray:
 def grad(
     function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives a function's gradient; see `value_and_grad`. With `has_aux` it gives a pair of it and what stood beside the value.
+    """A function that gives a function's gradient; see `value_and_grad`. With `has_aux` also what stood beside the value.
 
     >>> weft.grad(lambda x: weft.sin(x) ** 2)(1.0)
     array(0.90929743)
@@ -221,8 +219,8 @@ def grad(
 def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """What a function gives, and the product of its Jacobian with a tangent, as `jax.jvp`.
 
-    `primals` and `tangents` are sequences of as many arrays, or trees of them, of the same shapes and dtypes. The product is made of the way
-    back: that is linear in the cotangent, and its own way back is the way forward.
+    `primals` and `tangents` are sequences of as many arrays, or trees of them, of the same shapes and dtypes. The product is made of the
+    way back: that is linear in the cotangent, and its own way back is the way forward.
 
     >>> weft.jvp(weft.sin, (0.0,), (1.0,))
     (array(0.), array(1.))
@@ -233,23 +231,23 @@ def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence
     directions, same = flatten(tuple(tangents))
     if spec != same:
         raise TypeError("primal and tangent arguments to jvp must have the same tree structure")
-    arrays = [_array(leaf, "jvp") for leaf in leaves]
-    tangents = [_as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)]
+    arrays = [array_of_leaf(leaf, "jvp") for leaf in leaves]
+    tangents = [as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)]
     aux: list[Any] = []
 
     def of_arrays(*given: ndarray) -> Any:
         result = function(*unflatten(spec, given))
         if has_aux:
-            result, rest = _pair(result, "jvp")
+            result, rest = pair(result, "jvp")
             aux[:] = [rest]
         return result
 
-    given, push = _linear(of_arrays, arrays)
+    given, push = linear(of_arrays, arrays)
     tangent = push(tangents)
     return (given, tangent, aux[0]) if has_aux else (given, tangent)
 
 
-def _linear(function: Callable[..., Any], arrays: list[ndarray]) -> tuple[Any, Callable[[Sequence[ndarray]], Any]]:
+def linear(function: Callable[..., Any], arrays: list[ndarray]) -> tuple[Any, Callable[[Sequence[ndarray]], Any]]:
     """What a function gives for arrays, and the function from their tangents to its results'."""
     given, pull_back = pullback_of(function, arrays)
     results, spec = flatten(given)
@@ -279,156 +277,16 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
     array([1., 0.])
     """
     leaves, spec = flatten(primals)
-    arrays = [_array(leaf, "linearize") for leaf in leaves]
-    given, push = _linear(lambda *given: function(*unflatten(spec, given)), arrays)
+    arrays = [array_of_leaf(leaf, "linearize") for leaf in leaves]
+    given, push = linear(lambda *given: function(*unflatten(spec, given)), arrays)
 
     def to_results(*tangents: Any) -> Any:
         directions, same = flatten(tangents)
         if same != spec:
             raise TypeError("tangents have the tree of the arguments")
-        return push([_as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)])
+        return push([as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)])
 
     return given, to_results
-
-
-def _basis(arrays: Sequence[ndarray]) -> list[list[ndarray]]:
-    """For each array the rows of a unit matrix in its shape, in the places of all of them: one batch for the elements of all."""
-    count = sum(array.size for array in arrays)
-    made, before = [], 0
-    for array in arrays:
-        rows = _full((count, array.size), 0, array.dtype, array.device)
-        if array.size:
-            part = rows[before : before + array.size]
-            step = (array.size + 1) * array.dtype.itemsize
-            from weft._weft import _strided
-
-            _strided(part, (array.size,), [step], 0)[...] = 1
-        made.append(rows.reshape((count, *array.shape)))
-        before += array.size
-    return made
-
-
-def jacrev(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
-    """A function that gives a function's Jacobian, row by row, as `jax.jacrev`: for functions of many numbers that give few.
-
-    For a result of shape `s` and an argument of shape `t` an array of shape `s + t`; for trees of them a tree of the results' shape of trees
-    of the arguments'.
-
-    >>> weft.jacrev(lambda x: x * x)(weft.asarray([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
-    """
-    from weft.gradients.batching import vmap
-
-    @functools.wraps(function)
-    def jacobian(*args: Any, **keywords: Any) -> Any:
-        of_trees, arrays, spec, aux = _of_arguments(function, argnums, has_aux, "jacrev", args, keywords)
-        _check_jacobian(arrays, holomorphic, "jacrev")
-        given, pull_back = pullback_of(of_trees, arrays)
-        results, outer = flatten(given)
-        _check_results(results, holomorphic, "jacrev")
-        rows = vmap(lambda cotangents: pull_back(unflatten(outer, cotangents)))(_basis(results))
-        made, before = [], 0
-        for result in results:
-            parts = [row[before : before + result.size].reshape((*result.shape, *array.shape)) for row, array in zip(rows, arrays)]
-            made.append(_of_argnums(unflatten(spec, parts), argnums))
-            before += result.size
-        found = unflatten(outer, made)
-        return (found, aux[0]) if has_aux else found
-
-    return jacobian
-
-
-def jacfwd(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
-    """A function that gives a function's Jacobian, column by column, as `jax.jacfwd`: for functions of few numbers that give many.
-
-    >>> weft.jacfwd(lambda x: x * x)(weft.asarray([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
-    """
-    from weft.gradients.batching import vmap
-
-    @functools.wraps(function)
-    def jacobian(*args: Any, **keywords: Any) -> Any:
-        of_trees, arrays, spec, aux = _of_arguments(function, argnums, has_aux, "jacfwd", args, keywords)
-        _check_jacobian(arrays, holomorphic, "jacfwd")
-        given, push = _linear(of_trees, arrays)
-        results, outer = flatten(given)
-        _check_results(results, holomorphic, "jacfwd")
-        columns = flatten(vmap(lambda tangents: push(tangents))(_basis(arrays)))[0]
-        made = []
-        for result, column in zip(results, columns):
-            parts, before = [], 0
-            for array in arrays:
-                part = column[before : before + array.size]
-                turned = part.transpose((*range(1, part.ndim), 0))
-                parts.append(turned.reshape((*result.shape, *array.shape)))
-                before += array.size
-            made.append(_of_argnums(unflatten(spec, parts), argnums))
-        found = unflatten(outer, made)
-        return (found, aux[0]) if has_aux else found
-
-    return jacobian
-
-
-def _check_jacobian(arrays: Sequence[ndarray], holomorphic: bool, what: str) -> None:
-    is_complex = [array.dtype.kind == "c" for array in arrays]
-    if holomorphic and not all(is_complex):
-        raise TypeError(f"{what} with holomorphic=True requires inputs of complex dtype")
-    if not holomorphic and any(is_complex):
-        raise TypeError(
-            f"{what} requires real-valued inputs (input dtype that is a sub-dtype of np.floating). For holomorphic differentiation, pass holomorphic=True."
-        )
-
-
-def _check_results(results: Sequence[ndarray], holomorphic: bool, what: str) -> None:
-    for result in results:
-        kind = result.dtype.kind
-        if kind not in ("c" if holomorphic else "fV"):
-            raise TypeError(f"{what} requires {'complex' if holomorphic else 'real'}-valued outputs, but got {result.dtype}")
-
-
-def _of_arguments(
-    function: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, what: str, args: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[Callable[..., Any], list[ndarray], Any, list[Any]]:
-    """A function of the arrays in some of the arguments alone, these arrays, their tree, and where it puts what stands beside its result."""
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-    places = [_argument(at, len(args)) for at in numbers]
-    leaves, spec = flatten([args[at] for at in places])
-    arrays = [_array(leaf, what) for leaf in leaves]
-    aux: list[Any] = []
-
-    def of_arrays(*given: ndarray) -> Any:
-        filled = list(args)
-        for at, tree in zip(places, unflatten(spec, given)):
-            filled[at] = tree
-        result = function(*filled, **keywords)
-        if has_aux:
-            result, rest = _pair(result, what)
-            aux[:] = [rest]
-        return result
-
-    return of_arrays, arrays, spec, aux
-
-
-def _of_argnums(trees: list[Any], argnums: int | Sequence[int]) -> Any:
-    return trees[0] if isinstance(argnums, int) else tuple(trees)
-
-
-def hessian(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
-    """A function that gives a function's second derivatives, as `jax.hessian`.
-
-    >>> weft.hessian(lambda x: (x**3).sum())(weft.asarray([1.0, 2.0]))
-    array([[ 6.,  0.],
-           [ 0., 12.]])
-    """
-    return jacfwd(jacrev(function, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
 
 
 def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:

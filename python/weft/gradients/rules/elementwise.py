@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import log, pi
 from typing import Any
 
-from weft._weft import _cast, _full, _part, _select, _ufunc, ndarray
+from weft._weft import _full, _part, _select, _ufunc, ndarray
 from weft.errors import GradientError
 
 __all__ = ["ROWS", "pulled_back"]
@@ -250,8 +250,3 @@ ROWS: dict[str, tuple[Rule | None, ...]] = {
     "spacing": FLAT,
     "nextafter": FLAT,
 }
-
-
-def like_of(x: ndarray, dtype: Any) -> ndarray:
-    """The elements in another dtype."""
-    return x if x.dtype == dtype else _cast(x, dtype)

@@ -1,14 +1,14 @@
 """Cotangents of views and of updates: what was looked at gets them where it was looked at, what was written where it was written.
 
-A cotangent of complex numbers that are looked at as pairs of floats, and the other way round, is that of their conjugates: it is multiplied,
-not paired, with what changes.
+A cotangent of complex numbers that are looked at as pairs of floats, and the other way round, is that of their conjugates: it is
+multiplied, not paired, with what changes.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from weft._weft import _broadcast, _cast, _fold, _full, _iota, _reshape, _strided, _ufunc, ndarray
+from weft._weft import _cast, _fold, _full, _iota, _reshape, _strided, _ufunc, ndarray
 from weft.errors import GradientError
 
 __all__ = ["back_of_update", "back_of_view"]
@@ -66,7 +66,7 @@ def _gathered(tape: Any, at: int, cotangent: ndarray, of: ndarray) -> ndarray:
 
 def back_of_update(tape: Any, at: int, cotangent: ndarray, args: list[ndarray], operands: list[int | None], cotangents: Any) -> None:
     """The value that was written gets the cotangent where it was written, what was there before gets the rest."""
-    base, value = args
+    value = args[1]
     to_base, to_value = operands
     if tape.overlaps(at):
         raise GradientError("what was written to an array that shows some element twice has no gradient")
@@ -96,8 +96,3 @@ def _read(tape: Any, at: int, cotangent: ndarray, value: ndarray) -> ndarray:
 
 def _copy(x: ndarray) -> ndarray:
     return _cast(x, x.dtype)
-
-
-def stretched_back(x: ndarray, shape: tuple[int, ...]) -> ndarray:
-    """A view in a larger shape."""
-    return _broadcast(x, shape)
