@@ -72,6 +72,11 @@ pub fn sized() {
 pub trait Call: Debug + Send + Sync {
     /// The results for operands.
     fn call(&self, operands: &[Value]) -> Result<Vec<Value>>;
+
+    /// What a graph's text says of it; none where it cannot be written.
+    fn text(&self) -> Option<String> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -244,6 +249,7 @@ pub struct Graph {
     new: Vec<(Arc<Storage>, Place)>,
     results: Vec<(Array, Of)>,
     sized: bool,
+    calls: bool,
 }
 
 impl Capture {
@@ -275,6 +281,7 @@ impl Capture {
             new: Vec::new(),
             results: Vec::new(),
             sized: self.sized,
+            calls: false,
         };
         for (at, (_, end)) in ends.iter().enumerate() {
             match walk.place(end)? {
@@ -302,6 +309,7 @@ impl Capture {
             graph.results.push((result.clone(), of));
         }
         (graph.constants, graph.steps) = (walk.constants, walk.steps);
+        graph.calls = graph.steps.iter().any(|step| matches!(step, Step::Call { .. }));
         Ok(graph)
     }
 }
@@ -502,6 +510,11 @@ impl Graph {
             Place::Made(at) => made[at].clone(),
             Place::Constant(at) => self.constants[at].clone(),
         }
+    }
+
+    /// Does it call what is no combination of nodes?
+    pub fn calls(&self) -> bool {
+        self.calls
     }
 
     /// How many nodes it makes.

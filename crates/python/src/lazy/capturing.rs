@@ -142,7 +142,7 @@ impl Recent {
         let key = key(py, &arrays)?;
         let used = lock(&self.0).iter().find(|used| used.key == key).cloned();
         let Some(used) = used else { return Ok(unknown()) };
-        let Some(results) = used.graph.replay(&arrays).map_err(|e| error(py, e))? else {
+        let Some(results) = recorded(py, &used.graph, || used.graph.replay(&arrays))? else {
             return Ok(unknown());
         };
         let mut made = results.into_iter().map(|array| Bound::new(py, NdArray { array }));
@@ -165,6 +165,19 @@ impl Recent {
     }
 }
 
+/// Results of a graph that is recorded again: without the GIL, where calls in it take time.
+fn recorded(
+    py: Python<'_>,
+    graph: &capture::Graph,
+    work: impl FnOnce() -> weft_lazy::Result<Option<Vec<Array>>> + Send,
+) -> PyResult<Option<Vec<Array>>> {
+    match graph.calls() {
+        true => py.detach(work),
+        false => work(),
+    }
+    .map_err(|e| error(py, e))
+}
+
 fn all_arrays(args: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
     args.iter()
         .map(|object| Some(object.cast_exact::<NdArray>().ok()?.get().array.clone()))
@@ -175,13 +188,15 @@ fn all_arrays(args: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
 impl Graph {
     /// Records it of other arrays; none where the function has to be called itself.
     fn replay<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let results = self.0.replay(&arrays(args)?).map_err(|e| error(py, e))?;
+        let args = arrays(args)?;
+        let results = recorded(py, &self.0, || self.0.replay(&args))?;
         results.map(|results| listed(py, results)).transpose()
     }
 
     /// The same for arrays of other sizes.
     fn replay_of_other_sizes<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let results = self.0.replay_of_other_sizes(&arrays(args)?).map_err(|e| error(py, e))?;
+        let args = arrays(args)?;
+        let results = recorded(py, &self.0, || self.0.replay_of_other_sizes(&args))?;
         results.map(|results| listed(py, results)).transpose()
     }
 
