@@ -127,6 +127,10 @@ impl Call for Native {
         Ok(made)
     }
 
+    fn gives(&self, operands: &[Value]) -> weft_lazy::Result<Vec<(Scalar, Dims)>> {
+        self.resolve(operands).map(|(_, outputs, _)| outputs)
+    }
+
     fn text(&self) -> Option<String> {
         Some(self.0.name.into())
     }

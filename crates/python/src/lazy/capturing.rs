@@ -11,6 +11,7 @@ use weft_lazy::{Array, Value};
 use weft_runtime::lock;
 
 use super::{NdArray, error};
+use crate::linalg::Native;
 use crate::{devices, errors};
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -20,7 +21,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_capture_key, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_call, module)?)?;
-    module.add_function(wrap_pyfunction!(_capture_number, module)?)
+    module.add_function(wrap_pyfunction!(_capture_number, module)?)?;
+    module.add_function(wrap_pyfunction!(_graph_of_text, module)?)
 }
 
 /// What a function recorded.
@@ -75,6 +77,14 @@ fn _capture<'py>(call: &Bound<'py, PyAny>, args: &Bound<'py, PyList>) -> PyResul
     let (results, rest): (Bound<'py, PyList>, Bound<'py, PyAny>) = result?.extract()?;
     let graph = captured.graph(&arrays(&results)?).map_err(|e| error(py, e))?;
     Ok((Graph(Arc::new(graph)), rest))
+}
+
+/// The graph of a text, whose first line has this number in its file. ValueError with the number of a line that is wrong.
+#[pyfunction]
+fn _graph_of_text(py: Python<'_>, text: &str, first: usize) -> PyResult<Graph> {
+    let call = |name: &str| Native::find(name).map(|native| Arc::new(native) as Arc<dyn Call>);
+    let graph = capture::Graph::of_text(text, first, &call).map_err(|e| error(py, e))?;
+    Ok(Graph(Arc::new(graph)))
 }
 
 /// The number of the capture under way on this thread; none where nothing is captured.
@@ -203,6 +213,36 @@ impl Graph {
     /// Was it recorded as another one, for other sizes, and does none of the two depend on these?
     fn is_general(&self, other: &Graph) -> bool {
         self.0.is_general(&other.0)
+    }
+
+    /// What a file has of it.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.text()).map_err(|e| error(py, e))
+    }
+
+    /// Records a graph of a file, of arrays that lie in whatever way.
+    fn replay_anyhow<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+        let args = arrays(args)?;
+        let results = recorded(py, &self.0, || self.0.replay_anyhow(&args).map(Some))?;
+        listed(py, results.unwrap_or_default())
+    }
+
+    /// How many arrays it takes.
+    #[getter]
+    fn arguments(&self) -> usize {
+        self.0.arguments()
+    }
+
+    /// How many it gives.
+    #[getter]
+    fn results(&self) -> usize {
+        self.0.results()
+    }
+
+    /// Does it write to its arguments?
+    #[getter]
+    fn writes(&self) -> bool {
+        self.0.writes()
     }
 
     #[getter]
