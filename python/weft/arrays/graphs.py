@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _graph_of_text, _Graph, ndarray
+from weft._weft import _full, _Graph, _graph_of_text, ndarray
 
 from ._common import as_device, as_dtype
 from .compiling import Compiled, _built, _flattened, _Same, _told
