@@ -72,6 +72,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profile::cuda_profiler, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::linalg, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::_linalg_here, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::_linalg_captured, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::compile_ptx, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::ptx_target, module)?)?;
     module.add_function(wrap_pyfunction!(stream::stream_argument, module)?)?;
