@@ -31,7 +31,7 @@ from weft.errors import (
 _started = time.time()
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, fft, linalg, math, numba, polynomial, random, types
+    from weft import cuda, errors, fft, linalg, math, nn, numba, polynomial, random, types
     from weft.types import bfloat16
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "linalg",
     "math",
     "njit",
+    "nn",
     "numba",
     "polynomial",
     "prange",
@@ -87,7 +88,7 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "linalg", "math", "numba", "polynomial", "random", "scipy", "types"):
+    if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "linalg", "math", "nn", "numba", "polynomial", "random", "scipy", "types"):
         return importlib.import_module(f"weft.{name}")
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16
