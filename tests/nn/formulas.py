@@ -121,9 +121,5 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | No
     if causal:
         scores = np.where(np.tri(q.shape[-2], k.shape[-2], dtype=bool), scores, -np.inf)
     with np.errstate(invalid="ignore"):
-        return (
-            np.nan_to_num(
-                np.exp(scores - scores.max(-1, keepdims=True)) / np.exp(scores - scores.max(-1, keepdims=True)).sum(-1, keepdims=True)
-            )
-            @ v
-        )
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        return np.nan_to_num(e / e.sum(-1, keepdims=True)) @ v

@@ -59,9 +59,9 @@ def scaled_dot_product_attention(
     if mask is not None:
         if mask.dtype.kind != "b":
             mask = floats("attn_mask", mask)
-        scores = (*q.shape[:-1], k.shape[-2])
-        if broadcast_shape(mask.shape, scores[-2:])[-2:] != scores[-2:]:
-            raise ValueError(f"a mask {mask.shape} does not broadcast to scores (..., {scores[-2]}, {scores[-1]})")
+        scores = (q.shape[-2], k.shape[-2])
+        if broadcast_shape(mask.shape, scores)[-2:] != scores:
+            raise ValueError(f"a mask {mask.shape} does not broadcast to scores (..., {scores[0]}, {scores[1]})")
     front = broadcast_shape(q.shape[:-2], k.shape[:-2], v.shape[:-2], () if mask is None else mask.shape[:-2])
     factor = 1 / math.sqrt(q.shape[-1]) if scale is None and q.shape[-1] else float(scale or 0)
     made = [_four_axes(each, front, each.shape[-2:]) for each in (q, k, v)]

@@ -103,7 +103,7 @@ def batch_norm(
         batch = (mean.reshape(-1), var.reshape(-1) * (count / (count - 1)))
         after = [narrow(old * (1 - momentum) + momentum * new, old.dtype) for old, new in zip(running, batch)]
     else:
-        mean, var = (_over_channels(each, x, behind) for each in running)
+        mean, var = (_over_channels(each, x, behind).astype(values.dtype, copy=False) for each in running)
         found = (values - mean) / weft.sqrt(var + eps)
         after = running
     made = narrow(_scaled(params, found, "batch_norm", behind), x.dtype)
