@@ -88,13 +88,17 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "linalg", "math", "nn", "numba", "polynomial", "random", "scipy", "types"):
+    if name in (
+        "arrays", "cuda", "cupy", "cupyx", "fft", "gradients", "linalg", "math", "nn", "numba", "polynomial", "random", "scipy", "types",
+    ):  # fmt: skip
         return importlib.import_module(f"weft.{name}")
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16
     if name.startswith("_") and not name.startswith("__array_"):
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
-    found = importlib.import_module("weft.arrays").find(name)
+    arrays = importlib.import_module("weft.arrays")
+    gradients = importlib.import_module("weft.gradients")
+    found = gradients.find(name) if name in gradients.NAMES else arrays.find(name)
     globals()[name] = found
     return found
 
@@ -103,4 +107,5 @@ def __dir__() -> list[str]:
     """The names of arrays among the others."""
     import importlib
 
-    return sorted({*globals(), *__all__, *importlib.import_module("weft.arrays").NAMES})
+    of_arrays, of_gradients = (importlib.import_module(f"weft.{name}").NAMES for name in ("arrays", "gradients"))
+    return sorted({*globals(), *__all__, *of_arrays, *of_gradients})

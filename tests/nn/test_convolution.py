@@ -23,7 +23,7 @@ def wanted(x: np.ndarray, weight: np.ndarray, stride: object, padding: object, d
     return formulas.convolution(x, weight, each[0], tuple((p, p) for p in each[1]), each[2], groups)
 
 
-@pytest.mark.parametrize(("stride", "padding", "dilation"), itertools.product([1, 2, (2, 1)], [0, 2, (0, 1)], [1, 2, (1, 3)]))
+@pytest.mark.parametrize(("stride", "padding", "dilation"), [*itertools.product([1, 2, (2, 1)], [0, 2, (0, 1)], [1, 2, (1, 3)])])
 def test_two_axes(stride: object, padding: object, dilation: object) -> None:
     x, weight, bias = normal((2, 3, 9, 8), seed=1), normal((4, 3, 3, 2), seed=2), normal(4, seed=3)
     found = wanted(x, weight, stride, padding, dilation)
@@ -32,7 +32,7 @@ def test_two_axes(stride: object, padding: object, dilation: object) -> None:
     near(nn.conv2d({"weight": weight, "bias": bias}, x, stride, padding, dilation), found + bias[:, None, None])
 
 
-@pytest.mark.parametrize(("stride", "padding", "dilation", "size"), itertools.product([1, 2, 3], [0, 1, 3], [1, 2], [1, 2, 3]))
+@pytest.mark.parametrize(("stride", "padding", "dilation", "size"), [*itertools.product([1, 2, 3], [0, 1, 3], [1, 2], [1, 2, 3])])
 def test_one_axis(stride: int, padding: int, dilation: int, size: int) -> None:
     x, weight = normal((2, 4, 10), seed=4), normal((3, 4, size), seed=5)
     near(nn.conv1d({"weight": weight, "bias": np.ones(3)}, x, stride, padding, dilation), wanted(x, weight, stride, padding, dilation) + 1)
@@ -101,7 +101,7 @@ def check_rule(windows: Windows, groups: int, x: np.ndarray, weight: np.ndarray)
     np.testing.assert_allclose((weft.asnumpy(of_x) * x).sum(), product, rtol=1e-10)
 
 
-@pytest.mark.parametrize(("stride", "border", "dilation"), itertools.product([(1, 1), (2, 3)], [(0, 0), (1, 2)], [(1, 1), (2, 1)]))
+@pytest.mark.parametrize(("stride", "border", "dilation"), [*itertools.product([(1, 1), (2, 3)], [(0, 0), (1, 2)], [(1, 1), (2, 1)])])
 def test_rules(stride: tuple, border: tuple, dilation: tuple) -> None:
     for groups, size in itertools.product((1, 2, 4), ((1, 1), (3, 2))):
         weight = normal((4, 4 // groups, *size), seed=19)

@@ -10,8 +10,8 @@ import pytest
 import weft
 from weft import nn
 
-NAMES = [("nn", nn, name) for name in nn.__all__ if name not in ("init", "trees")]
-NAMES += [(f"nn.{each.__name__.rsplit('.', 1)[1]}", each, name) for each in (nn.init, nn.trees) for name in each.__all__]
+NAMES = [("nn", nn, name) for name in nn.__all__ if name != "init"]
+NAMES += [("nn.init", nn.init, name) for name in nn.init.__all__]
 
 
 @pytest.mark.parametrize(("inside", "name"), [pytest.param(module, name, id=f"{path}.{name}") for path, module, name in NAMES])

@@ -9,6 +9,7 @@ import pytest
 
 import weft
 from weft import nn
+from weft.gradients.trees import leaves, map_tree
 
 from .near import BFLOAT16, near, normal
 
@@ -70,20 +71,20 @@ def tree(seed: int, dtype: object = np.float64) -> dict:
 def test_steps(case: str, dtype: type) -> None:
     make, formula = CASES[case]
     optimizer, params = make(), weft_tree(tree(1, dtype))
-    plain = [(formula(), leaf.astype(float)) for leaf in nn.trees.flatten(tree(1, dtype))[0]]
+    plain = [(formula(), leaf.astype(float)) for leaf in leaves(tree(1, dtype))]
     state = optimizer.init(params)
     for step in range(5):
         grads = tree(10 * (step + 1), dtype)
         # The order of a dict's keys is nobody's business.
         params, state = optimizer.update(params, weft_tree(dict(reversed(grads.items()))), state)
-        plain = [(rule, rule.step(p, g.astype(float))) for (rule, p), g in zip(plain, nn.trees.flatten(grads)[0])]
-        for ours, (_, theirs) in zip(nn.trees.flatten(params)[0], plain):
+        plain = [(rule, rule.step(p, g.astype(float))) for (rule, p), g in zip(plain, leaves(grads))]
+        for ours, (_, theirs) in zip(leaves(params), plain):
             near(ours, theirs, dtype, 3)
     assert int(state["step"]) == 5 and params["none"] is None and isinstance(params["a"][1], tuple)
 
 
 def weft_tree(numbers: dict) -> dict:
-    return nn.trees.map(weft.asarray, numbers)
+    return map_tree(weft.asarray, numbers)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, BFLOAT16], ids=str)
@@ -128,13 +129,13 @@ def test_refusals() -> None:
 
 def test_norms_and_clipping() -> None:
     grads = weft_tree(tree(3))
-    flat = np.concatenate([weft.asnumpy(leaf).ravel() for leaf in nn.trees.flatten(grads)[0]])
+    flat = np.concatenate([weft.asnumpy(leaf).ravel() for leaf in leaves(grads)])
     near(nn.global_norm(grads), np.linalg.norm(flat))
     for most in (0.5, 1e3):
         clipped, norm = nn.clip_grad_norm(grads, most)
         near(norm, np.linalg.norm(flat))
         by = min(1, most / (np.linalg.norm(flat) + 1e-6))
-        for ours, theirs in zip(nn.trees.flatten(clipped)[0], nn.trees.flatten(grads)[0]):
+        for ours, theirs in zip(leaves(clipped), leaves(grads)):
             near(ours, weft.asnumpy(theirs) * by)
     half = {"w": weft.full(100, 200, dtype="float16")}
     clipped, norm = nn.clip_grad_norm(half, 1.0)

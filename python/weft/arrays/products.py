@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _linalg_here, _permute, _reshape, _to_numpy, linalg, ndarray
+from weft._weft import _cast, _fold, _followed, _full, _linalg_here, _permute, _reshape, _to_numpy, linalg, ndarray
 from weft.errors import CaptureError
+from weft.gradients.primitives import primitive
 from weft.kernels import nvidia
 from weft.kernels.launching import on_a_device
 
@@ -94,6 +95,8 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
 
     Of 16-bit floats they are those of float32, rounded once. On a device that is not the CPU they are kernels of Weft's own.
     """
+    if _followed(a, b):
+        return matrices_with_rule(a, b)
     if a.dtype != b.dtype:
         a, b = _of_one_dtype(a, b)
     place, dtype = a.device.kind, a.dtype
@@ -111,6 +114,10 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
         single = np.dtype(np.float32)
         return _cast(_native(_cast(a, single), _cast(b, single)), dtype)
     return _compiled_product(a, b)
+
+
+matrices_with_rule = primitive(rules="products")(matrices)
+"""The same where a tape follows the matrices."""
 
 
 def _native(a: ndarray, b: ndarray) -> ndarray:

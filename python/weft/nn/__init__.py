@@ -7,7 +7,7 @@ and given back. `docs/nn.md` is the page.
 
 from __future__ import annotations
 
-from . import init, trees
+from . import init
 from .activations import (
     celu,
     elu,
@@ -114,6 +114,5 @@ __all__ = [
     "softsign",
     "step_decay",
     "tanh",
-    "trees",
     "warmup_cosine_decay",
 ]

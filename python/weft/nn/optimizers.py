@@ -16,8 +16,8 @@ import numpy as np
 import weft
 from weft._weft import ndarray
 from weft.arrays._common import array_of, is_half
+from weft.gradients.trees import flatten, leaves, map_tree, unflatten
 
-from . import trees
 from ._common import floats, narrow, wide
 
 __all__ = ["SGD", "Adam", "AdamW", "clip_grad_norm", "global_norm"]
@@ -42,18 +42,17 @@ class _Optimizer:
 
     def init(self, params: Any) -> State:
         """The state before the first step: zeros in the shapes of the parameters, and how many steps there were."""
-        leaves, _ = trees.flatten(params)
-        device = leaves[0].device if leaves and isinstance(leaves[0], ndarray) else None
+        device = next((each.device for each in leaves(params) if isinstance(each, ndarray)), None)
         state: State = {"step": weft.zeros((), dtype=np.int32, device=device)}
         for name in self.kept:
-            state[name] = trees.map(_zeros, params)
+            state[name] = map_tree(_zeros, params)
         return state
 
     def update(self, params: Any, grads: Any, state: Mapping[str, Any]) -> tuple[Any, State]:
         """The parameters after one step along their gradients, and the state after it. ValueError if the trees do not look the same, or
         the shapes are not the same."""
-        leaves, spec = trees.flatten(params)
-        columns = [[array_of(each) for each in leaves], _beside(spec, grads, "gradients")]
+        first, spec = flatten(params)
+        columns = [[array_of(each) for each in first], _beside(spec, grads, "gradients")]
         columns += [_beside(spec, state[name], f"state[{name!r}]") for name in self.kept]
         step = state["step"]
         rate = self.learning_rate(step) if callable(self.learning_rate) else self.learning_rate
@@ -66,7 +65,7 @@ class _Optimizer:
             after[0].append(narrow(found[0], p.dtype))
             for column, each in zip(after[1:], found[1:]):
                 column.append(each)
-        made = [trees.unflatten(spec, column) for column in after]
+        made = [unflatten(spec, column) for column in after]
         return made[0], {"step": step + 1, **dict(zip(self.kept, made[1:]))}
 
     def _one(self, p: ndarray, g: ndarray, step: ndarray, rate: Any, *kept: ndarray) -> tuple[ndarray, ...]:
@@ -80,19 +79,11 @@ def _zeros(p: Any) -> ndarray:
 
 
 def _beside(spec: Any, tree: Any, what: str) -> list[Any]:
-    """The leaves of a tree in the order of the parameters'."""
-    found: list[Any] = []
-    try:
-        trees.map(lambda _, each: found.append(each), trees.unflatten(spec, [0] * _count(spec)), tree)
-    except ValueError:
-        raise ValueError(f"the {what} do not look as the parameters do") from None
+    """The leaves of a tree that looks as the parameters do."""
+    found, same = flatten(tree)
+    if same != spec:
+        raise ValueError(f"the {what} do not look as the parameters do")
     return found
-
-
-def _count(spec: Any) -> int:
-    if spec is None:
-        return 0
-    return 1 if spec == "leaf" else sum(_count(each[1] if spec[0] is dict else each) for each in spec[1])
 
 
 def _same_shape(p: ndarray, g: Any) -> None:
@@ -223,10 +214,9 @@ def global_norm(tree: Any) -> ndarray:
     >>> weft.nn.global_norm({"a": weft.asarray([3.0]), "b": [weft.asarray(4.0)]})
     array(5.)
     """
-    leaves, _ = trees.flatten(tree)
-    if not leaves:
+    sums = [weft.sum(each * each) for each in (wide(floats("global_norm", leaf)) for leaf in leaves(tree))]
+    if not sums:
         raise ValueError("there is nothing in the tree")
-    sums = [weft.sum(each * each) for each in (wide(floats("global_norm", leaf)) for leaf in leaves)]
     total = sums[0]
     for each in sums[1:]:
         total = total + each
@@ -243,4 +233,4 @@ def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, ndarray]:
     norm = global_norm(grads)
     by = max_norm / (norm + 1e-6)
     by = weft.where(by > 1, 1, by)
-    return trees.map(lambda g: narrow(wide(g) * _like(by, wide(g)), g.dtype), grads), norm
+    return map_tree(lambda g: narrow(wide(g) * _like(by, wide(g)), g.dtype), grads), norm

@@ -8,6 +8,7 @@ mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
+mod taping;
 pub mod vectorized;
 mod watching;
 
@@ -26,6 +27,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     primitives::add_to(module)?;
     watching::add_to(module)?;
     capturing::add_to(module)?;
+    taping::add_to(module)?;
     exchange::add_to(module)
 }
 
