@@ -31,8 +31,11 @@ from weft.errors import (
 _started = time.time()
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, fft, frameworks, linalg, math, numba, polynomial, random, types
+    from weft import cuda, errors, fft, frameworks, linalg, math, nn, numba, polynomial, random, types
     from weft.frameworks import jax_op, like, tf_op, torch_op
+    from weft.gradients import (
+        checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev, jvp, linearize, stop_gradient, tape, value_and_grad, vjp, vmap,
+    )  # fmt: skip
     from weft.types import bfloat16
 
 __all__ = [
@@ -65,6 +68,7 @@ __all__ = [
     "linalg",
     "math",
     "njit",
+    "nn",
     "numba",
     "polynomial",
     "prange",
@@ -93,7 +97,9 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "gradients", "linalg", "math", "numba", "polynomial", "random", "scipy", "types"):
+    if name in (
+        "arrays", "cuda", "cupy", "cupyx", "fft", "gradients", "linalg", "math", "nn", "numba", "polynomial", "random", "scipy", "types",
+    ):  # fmt: skip
         return importlib.import_module(f"weft.{name}")
     if name in ("frameworks", "jax_op", "like", "tf_op", "torch_op"):
         frameworks = importlib.import_module("weft.frameworks")
