@@ -13,7 +13,7 @@ from weft._weft import _as_it_is, _followed, _full, _tape_call, _tape_lacks_elem
 from weft.errors import CaptureError, GradientError
 from weft.gradients.trees import flatten, unflatten
 
-__all__ = ["Call", "custom_jvp", "custom_vjp", "flat", "later", "primitive", "through", "unseen"]
+__all__ = ["Call", "custom_jvp", "custom_vjp", "later", "primitive", "through", "unseen", "without_gradient"]
 
 Rule = Callable[..., Any]
 
@@ -195,13 +195,13 @@ def _unknown_shape(function: Callable[..., Any]) -> CaptureError:
     )
 
 
-def flat(function: Callable[..., Any] | None = None, *, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
+def without_gradient(function: Callable[..., Any] | None = None, *, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
     """A function of arrays that is computed at once, of which there is no gradient: indices, counts, what changes in steps.
 
     What it gives is followed by no tape, but by those of `vmap`.
     """
     if function is None:
-        return functools.partial(flat, keeps_shape=keeps_shape, like=like)
+        return functools.partial(without_gradient, keeps_shape=keeps_shape, like=like)
 
     @functools.wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
