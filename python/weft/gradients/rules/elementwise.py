@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import log, pi
 from typing import Any
 
-from weft._weft import _cast, _full, _part, _select, _ufunc, ndarray
+from weft._weft import _full, _part, _select, _ufunc, ndarray
 from weft.errors import GradientError
 
 __all__ = ["ROWS", "pulled_back"]
@@ -25,6 +25,7 @@ def pulled_back(name: str | int, part: int | None, number: int, cotangent: ndarr
         from weft.gradients.rules import users
 
         return users.pulled_back(name, number, cotangent, result, args)
+    name = _ALIASES.get(name, name)
     key = name if part is None else f"{name} {part}"
     if key not in ROWS:
         raise GradientError(f"the ufunc {name} has no gradient here: weft.custom_vjp gives a function a rule")
@@ -167,6 +168,21 @@ def _sum_of_squares(a: ndarray, b: ndarray) -> ndarray:
     return _add(_mul(a, a), _mul(b, b))
 
 
+_ALIASES = {
+    "true_divide": "divide",
+    "mod": "remainder",
+    "pow": "power",
+    "abs": "absolute",
+    "conj": "conjugate",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+}
+
 FLAT: tuple[Rule, ...] = ()
 
 _POWER: tuple[Rule | None, ...] = (_of_base, _of_exponent)
@@ -250,8 +266,3 @@ ROWS: dict[str, tuple[Rule | None, ...]] = {
     "spacing": FLAT,
     "nextafter": FLAT,
 }
-
-
-def like_of(x: ndarray, dtype: Any) -> ndarray:
-    """The elements in another dtype."""
-    return x if x.dtype == dtype else _cast(x, dtype)
