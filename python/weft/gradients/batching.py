@@ -47,9 +47,7 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis
                 row[at] = each
             own_args, own_keywords = unflatten(spec, row)
             results, outer = flatten(function(*own_args, **own_keywords))
-            for each in results:
-                if not isinstance(each, ndarray):
-                    raise TypeError(f"a function that vmap is given returns arrays, and not a {type(each).__name__}")
+            results = [_result(each) for each in results]
             found = [_tape_place(each) for each in results]
         finally:
             tape = _tape_end()
@@ -106,6 +104,15 @@ def _first(leaf: Any, axis: int) -> ndarray:
         )
     axis = axis_of(axis, made.ndim)
     return made if axis == 0 else moveaxis(made, axis, 0)
+
+
+def _result(given: Any) -> ndarray:
+    """What a function gives, as an array: numbers are the same for all."""
+    from weft.arrays._common import array_of
+
+    if not isinstance(given, (ndarray, np.ndarray, np.generic, bool, int, float, complex)):
+        raise TypeError(f"a function that vmap is given returns arrays and numbers, and not a {type(given).__name__}")
+    return array_of(given)
 
 
 def _count(arrays: Sequence[ndarray], axis_size: int | None) -> int:

@@ -35,20 +35,25 @@ class Cotangents:
 
     def take(self, place: int | None) -> ndarray | None:
         """What came to a place, which is then forgotten."""
-        if place is None:
-            return None
-        self._own.discard(place)
-        return self._of.pop(place, None)
+        return None if place is None else self._of.pop(place, None)
 
-    def get(self, place: int) -> ndarray | None:
+    def get(self, place: int | None) -> ndarray | None:
         """What came to a place."""
-        return self._of.get(place)
+        return None if place is None else self._of.get(place)
 
-    def add(self, place: int, more: ndarray) -> None:
-        """Adds to what came to a place."""
+    def is_own(self, place: int) -> bool:
+        """Whether what was taken from a place may be written to."""
+        return place in self._own and place not in self._of
+
+    def add(self, place: int, more: ndarray, *, own: bool = False) -> None:
+        """Adds to what came to a place. `own`: nobody else has the array."""
         before = self._of.get(place)
         if before is None:
             self._of[place] = more
+            if own:
+                self._own.add(place)
+            else:
+                self._own.discard(place)
         elif place in self._own:
             before += more
         else:

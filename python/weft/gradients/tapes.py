@@ -47,7 +47,7 @@ class tape:
 
     def __enter__(self) -> tape:
         _TAPES.last = None
-        _tape_watch(self._arrays)
+        self.begin()
         _TAPES.open.append(self)
         return self
 
@@ -55,11 +55,9 @@ class tape:
         _TAPES.open.pop()
         _TAPES.last = _tape_end()
 
-    def _again(self) -> Any:
-        """What was taken down so far; the tape begins anew."""
-        taken = _tape_end()
+    def begin(self) -> None:
+        """Begins to take down."""
         _tape_watch(self._arrays)
-        return taken
 
 
 def backward(self: ndarray, gradient: Any = None) -> None:
@@ -74,11 +72,19 @@ def backward(self: ndarray, gradient: Any = None) -> None:
     if self.dtype.kind not in "fcV":
         raise GradientError(f"an array of {self.dtype} has no gradient")
     seed = _full((), 1, self.dtype, self.device) if gradient is None else as_cotangent(gradient, self)
-    taken = _TAPES.open[-1]._again() if _TAPES.open else None
-    place = None if taken is None else taken.place(self)
-    if place is None:
+    if not _TAPES.open:
         taken, _TAPES.last = _TAPES.last, None
-        place = None if taken is None else taken.place(self)
+        return _set_gradients(taken, self, seed)
+    # What is computed on the way back is nothing for the tape, which begins anew behind it.
+    taken = _tape_end()
+    try:
+        _set_gradients(taken, self, seed)
+    finally:
+        _TAPES.open[-1].begin()
+
+
+def _set_gradients(taken: Any, of: ndarray, seed: ndarray) -> None:
+    place = None if taken is None else taken.place(of)
     if place is None:
         raise GradientError(
             "no tape took down how this array was made: compute it in a `with weft.tape():` block of this thread, and call backward() once"

@@ -25,6 +25,7 @@ def pulled_back(name: str | int, part: int | None, number: int, cotangent: ndarr
         from weft.gradients.rules import users
 
         return users.pulled_back(name, number, cotangent, result, args)
+    name = _ALIASES.get(name, name)
     key = name if part is None else f"{name} {part}"
     if key not in ROWS:
         raise GradientError(f"the ufunc {name} has no gradient here: weft.custom_vjp gives a function a rule")
@@ -166,6 +167,21 @@ def _of_root(g: ndarray, power: Any) -> ndarray:
 def _sum_of_squares(a: ndarray, b: ndarray) -> ndarray:
     return _add(_mul(a, a), _mul(b, b))
 
+
+_ALIASES = {
+    "true_divide": "divide",
+    "mod": "remainder",
+    "pow": "power",
+    "abs": "absolute",
+    "conj": "conjugate",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+}
 
 FLAT: tuple[Rule, ...] = ()
 

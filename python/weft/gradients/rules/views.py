@@ -73,12 +73,14 @@ def back_of_update(tape: Any, at: int, cotangent: ndarray, args: list[ndarray], 
     if to_value is not None:
         cotangents.add(to_value, _read(tape, at, cotangent, value))
     if to_base is not None:
-        rest = _full(cotangent.shape, 0, cotangent.dtype, cotangent.device)
-        rest[...] = cotangent
+        rest = cotangent
+        if not cotangents.is_own(tape.results(at)[0]):
+            rest = _full(cotangent.shape, 0, cotangent.dtype, cotangent.device)
+            rest[...] = cotangent
         if 0 not in value.shape:
             shown = tape.shown(at, rest)
             shown[...] = 0
-        cotangents.add(to_base, rest)
+        cotangents.add(to_base, rest, own=True)
 
 
 def _read(tape: Any, at: int, cotangent: ndarray, value: ndarray) -> ndarray:
