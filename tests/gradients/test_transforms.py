@@ -7,9 +7,9 @@ import threading
 
 import numpy as np
 import pytest
-from gradients.differences import check_gradient, random
 
 import weft
+from gradients.differences import check_gradient, random
 from weft.errors import CaptureError, GradientError
 
 
