@@ -129,11 +129,19 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
     try:
         return _linalg_here("matmul", _to_numpy(a), _to_numpy(b))
     except CaptureError:
-        return _compiled.on_hosts(_product, a, b)
+        # A graph knows what matrices are made of, and not where they lie: what is a turned view is handed over as it lies, not copied.
+        turned = [lies_turned(x) for x in (a, b)]
+        a, b = (x.swapaxes(-1, -2) if turn else x for x, turn in zip((a, b), turned))
+        return _compiled.on_hosts(_product, a, b, *turned)
 
 
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return linalg("matmul", a, b)[0]
+def lies_turned(x: ndarray) -> bool:
+    """Whether the numbers of a column lie side by side, and not those of a row."""
+    return x.ndim > 1 and x.strides[-2] == x.dtype.itemsize != x.strides[-1]
+
+
+def _product(a: np.ndarray, b: np.ndarray, turn_a: bool, turn_b: bool) -> np.ndarray:
+    return linalg("matmul", a.swapaxes(-1, -2) if turn_a else a, b.swapaxes(-1, -2) if turn_b else b)[0]
 
 
 def _compiled_product(a: ndarray, b: ndarray) -> ndarray:
