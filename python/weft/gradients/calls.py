@@ -8,7 +8,6 @@ becomes the next version of the arrays that it was given. The way back is the ad
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ __all__ = ["called"]
 
 
 def called(code: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """What a compiled function gives, or a launcher of a kernel, for arguments of which a tape follows some. Numbers are arrays of no axes."""
+    """What a compiled function or a launcher gives for arguments of which a tape follows some; numbers are arrays of no axes."""
     call = _Call(code, _positional(code, args, keywords))
     made = followed_call(call.forward, call.rule, tuple(call.arrays), {})
     return call.given(list(made))
