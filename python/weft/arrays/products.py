@@ -132,6 +132,11 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
         return _linalg_captured("matmul", a, b)
 
 
+def lies_turned(x: ndarray) -> bool:
+    """Whether the numbers of a column lie side by side, and not those of a row."""
+    return x.ndim > 1 and x.strides[-2] == x.dtype.itemsize != x.strides[-1]
+
+
 def _compiled_product(a: ndarray, b: ndarray) -> ndarray:
     """The same by compiled code, for integers and truth values."""
     if b.ndim == 2 and a.ndim > 2:
