@@ -19,7 +19,7 @@ use crate::array::DeviceArray;
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
 use crate::lazy::vectorized::{self, Call};
-use crate::lazy::{self, NdArray};
+use crate::lazy::{self, NdArray, taping};
 use crate::numpy::Numpy;
 use crate::operand::{
     Geometry, Input, Order, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
@@ -346,6 +346,7 @@ impl Ufunc {
             let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
             if let Some(operation) = scalar.operation(this.__name__())? {
                 check_inputs(&inputs, &scalar.params, casting)?;
+                taping::know(slf.as_any(), operation)?;
                 common_shape(
                     &inputs,
                     mask.as_ref(),
