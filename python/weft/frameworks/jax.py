@@ -189,9 +189,9 @@ def _fitting(operation: Operation, gradient: Any, shape: tuple[int, ...], dtype:
         return None
     gradient = jnp.asarray(gradient)
     if gradient.shape != shape:
-        if jnp.broadcast_shapes(shape, gradient.shape) != gradient.shape:
-            raise ValueError(f"the gradient of {operation.name} has the shape {gradient.shape}, and the argument {shape}")
         lead = gradient.ndim - len(shape)
+        if lead < 0 or any(n not in (1, m) for n, m in zip(shape, gradient.shape[lead:], strict=True)):
+            raise ValueError(f"the gradient of {operation.name} has the shape {gradient.shape}, and the argument {shape}")
         axes = (*range(lead), *(lead + i for i, n in enumerate(shape) if n == 1 and gradient.shape[lead + i] != 1))
         gradient = gradient.sum(axes, keepdims=False).reshape(shape)
     return gradient.astype(dtype)

@@ -152,7 +152,9 @@ class Operation:
         known = []
         for p in inspect.signature(self.f.py_func).parameters.values():
             if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-                raise ValueError(f"{self.name}: parameter {p.name} takes any number of arguments or goes by keyword, which no operation has")
+                raise ValueError(
+                    f"{self.name}: parameter {p.name} takes any number of arguments or goes by keyword, which no operation has"
+                )
             kind = numbers.get(p.name, p.annotation)
             if p.name in numbers and kind not in _NUMBERS:
                 raise ValueError(f"numbers: {p.name} is float, int or bool, not {kind!r}")
@@ -200,7 +202,9 @@ class Operation:
     def _check_defaults(self) -> None:
         for p in self.parameters:
             if p.is_array and p.default is not ABSENT:
-                raise ValueError(f"{self.name}: {p.name} is an array, which has no default; annotate it as float, int or bool if it is a number")
+                raise ValueError(
+                    f"{self.name}: {p.name} is an array, which has no default; annotate it as float, int or bool if it is a number"
+                )
 
     def _grid(self, grid: Any, launch: Any) -> tuple[Any, Any]:
         if self.sort != "kernel":
