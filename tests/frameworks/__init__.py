@@ -1,1 +1,1 @@
-"""Weft's functions in PyTorch, JAX and TensorFlow: `make framework-tests` runs these with the frameworks, other runs skip what needs them."""
+"""Weft in PyTorch, JAX and TensorFlow: `make framework-tests` runs these with the frameworks, other runs skip what needs them."""

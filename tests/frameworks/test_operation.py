@@ -141,7 +141,8 @@ def test_views_of_what_others_lend():
     writable = view_of_dlpack(host.__dlpack__(), host, True)
     writable[0, 0] = 7
     assert host[0, 0] == 7
-    there = cuda.to_device(host)
+    with CUDA[0]:
+        there = cuda.to_device(host)
     view = view_of_dlpack(there.__dlpack__(), there, True)
     assert view.shape == (3, 4) and view.memory.address == there.__cuda_array_interface__["data"][0]
     with pytest.raises(ValueError):

@@ -124,7 +124,7 @@ def number_of(kind: str, array: Any) -> Any:
 
 
 def runner(operation: Operation) -> Callable[[Any, Any, Any], None]:
-    """A function of arrays and numbers, arrays for the results, and on CUDA the number of a device with a stream there: fills the results."""
+    """A function that fills the results: of arrays and numbers, the results' arrays, and on CUDA a device's number and a stream there."""
     if operation.sort == "vectorized":
         everywhere = on_devices(operation.f)
 

@@ -23,7 +23,8 @@ _capsule = torch._C._to_dlpack
 _LIBRARIES: dict[str, torch.library.Library] = {}
 
 # What Weft computes with: dtypes of PyTorch and NumPy of the same name.
-_NAMES = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+_INTEGERS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]
+_NAMES = ["bool", *_INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
 _TORCHS = {name: getattr(torch, name) for name in _NAMES}
 _NUMPYS = {of: name for name, of in _TORCHS.items()}
 
@@ -42,11 +43,12 @@ def torch_op(
     """An operator of PyTorch made of a function that `njit`, `vectorize` or `cuda.jit` compiles.
 
     `name` is its name in PyTorch, such as ``"my::op"``; without one it is the function's, in the namespace ``weft``. Its parameters are
-    the function's: tensors, but for those annotated as (or named in `numbers` to be) ``float``, ``int`` or ``bool``. `out` says what it gives, by `like` or a function of arguments
-    that gives a shape and a dtype: of an `njit` function what it returns, or, as a dict by names of parameters, what it writes to; of a
-    kernel what it writes to, by default the last parameters. Of a `vectorize`d function it is known. `mutates` names tensors that are
-    written to in place. A kernel has a thread for each point of `grid`, by default of its first result, or the blocks and threads of
-    `launch`.
+    the function's: tensors, but for those annotated as (or named in `numbers` to be) ``float``, ``int`` or ``bool``.
+
+    `out` says what it gives, by `like` or a function of arguments that gives a shape and a dtype: of an `njit` function what it returns,
+    or, as a dict by names of parameters, what it writes to; of a kernel what it writes to, by default the last parameters. Of a
+    `vectorize`d function it is known. `mutates` names tensors that are written to in place. A kernel has a thread for each point of
+    `grid`, by default of its first result, or the blocks and threads of `launch`.
 
     `vjp` is the rule of its gradient: a function of some of its arguments, ``out`` (what it gave) and ``g`` (the gradient for that), which
     it names as its parameters. It gives a gradient for each tensor among the arguments, or None.
