@@ -31,7 +31,8 @@ from weft.errors import (
 _started = time.time()
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, fft, linalg, math, nn, numba, polynomial, random, types
+    from weft import cuda, errors, fft, frameworks, linalg, math, nn, numba, polynomial, random, types
+    from weft.frameworks import jax_op, like, tf_op, torch_op
     from weft.types import bfloat16
 
 __all__ = [
@@ -56,8 +57,11 @@ __all__ = [
     "devices",
     "errors",
     "fft",
+    "frameworks",
     "get_num_threads",
+    "jax_op",
     "jit",
+    "like",
     "linalg",
     "math",
     "njit",
@@ -69,6 +73,8 @@ __all__ = [
     "random",
     "set_device",
     "set_num_threads",
+    "tf_op",
+    "torch_op",
     "types",
     "vectorize",
 ]
@@ -92,6 +98,9 @@ def __getattr__(name: str) -> Any:
         "arrays", "cuda", "cupy", "cupyx", "fft", "gradients", "linalg", "math", "nn", "numba", "polynomial", "random", "scipy", "types",
     ):  # fmt: skip
         return importlib.import_module(f"weft.{name}")
+    if name in ("frameworks", "jax_op", "like", "tf_op", "torch_op"):
+        frameworks = importlib.import_module("weft.frameworks")
+        return frameworks if name == "frameworks" else getattr(frameworks, name)
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16
     if name.startswith("_") and not name.startswith("__array_"):

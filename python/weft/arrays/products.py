@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _followed, _full, _linalg_here, _permute, _reshape, _to_numpy, linalg, ndarray
+from weft._weft import _cast, _fold, _followed, _full, _linalg_captured, _linalg_here, _permute, _reshape, _to_numpy, ndarray
 from weft.errors import CaptureError
 from weft.gradients.primitives import primitive
 from weft.kernels import nvidia
@@ -129,19 +129,12 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
     try:
         return _linalg_here("matmul", _to_numpy(a), _to_numpy(b))
     except CaptureError:
-        # A graph knows what matrices are made of, and not where they lie: what is a turned view is handed over as it lies, not copied.
-        turned = [lies_turned(x) for x in (a, b)]
-        a, b = (x.swapaxes(-1, -2) if turn else x for x, turn in zip((a, b), turned))
-        return _compiled.on_hosts(_product, a, b, *turned)
+        return _linalg_captured("matmul", a, b)
 
 
 def lies_turned(x: ndarray) -> bool:
     """Whether the numbers of a column lie side by side, and not those of a row."""
     return x.ndim > 1 and x.strides[-2] == x.dtype.itemsize != x.strides[-1]
-
-
-def _product(a: np.ndarray, b: np.ndarray, turn_a: bool, turn_b: bool) -> np.ndarray:
-    return linalg("matmul", a.swapaxes(-1, -2) if turn_a else a, b.swapaxes(-1, -2) if turn_b else b)[0]
 
 
 def _compiled_product(a: ndarray, b: ndarray) -> ndarray:

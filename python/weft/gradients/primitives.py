@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _as_it_is, _followed, _full, _tape_call, _tape_lacks_elements, _tape_pause, ndarray
-from weft.errors import GradientError
+from weft.errors import CaptureError, GradientError
 from weft.gradients.trees import flatten, unflatten
 
-__all__ = ["Call", "custom_jvp", "custom_vjp", "primitive"]
+__all__ = ["Call", "custom_jvp", "custom_vjp", "later", "primitive", "through", "unseen", "without_gradient"]
 
 Rule = Callable[..., Any]
 
@@ -82,15 +82,16 @@ def _match(arg: Any, cotangent: Any, found: dict[int, ndarray], name: str) -> No
     if isinstance(arg, ndarray):
         found[id(arg)] = fitting(cotangent, arg, name)
         return
-    parts, spec = flatten(arg)
-    if spec is None:
+    if isinstance(arg, dict) and isinstance(cotangent, dict) and set(arg) == set(cotangent):
+        parts: Any = [(arg[key], cotangent[key]) for key in arg]
+    elif isinstance(arg, (tuple, list)) and isinstance(cotangent, (tuple, list)) and len(arg) == len(cotangent):
+        parts = zip(arg, cotangent)
+    elif flatten(arg)[1] is None:
         return
-    cotangents, same = flatten(cotangent)
-    if same != spec:
+    else:
         raise GradientError(f"the rule of {name} gives cotangents in another tree than the argument's")
-    for each, part in zip(parts, cotangents):
-        if isinstance(each, ndarray):
-            found[id(each)] = fitting(part, each, name)
+    for part, each in parts:
+        _match(part, each, found, name)
 
 
 def fitting(cotangent: Any, value: ndarray, name: str) -> ndarray:
@@ -123,7 +124,8 @@ def followed_call(
     work = function
     if _tape_lacks_elements(arrays):
         work = like or function
-        own_args, own_keywords = unflatten(spec, [_zeros(leaf) if isinstance(leaf, ndarray) else leaf for leaf in kept])
+        lacks = [isinstance(leaf, ndarray) and _tape_lacks_elements([leaf]) for leaf in kept]
+        own_args, own_keywords = unflatten(spec, [_zeros(leaf) if is_empty else leaf for leaf, is_empty in zip(kept, lacks)])
     pause = _tape_pause()
     try:
         given = work(*own_args, **own_keywords)
@@ -139,16 +141,23 @@ def followed_call(
     return unflatten(call.spec, made)
 
 
-def primitive(function: Callable[..., Any] | None = None, *, rules: str | None = None, like: Callable[..., Any] | None = None) -> Any:
+def primitive(
+    function: Callable[..., Any] | None = None,
+    *,
+    rules: str | None = None,
+    like: Callable[..., Any] | None = None,
+    keeps_shape: bool = True,
+) -> Any:
     """A function of arrays that is computed at once, with a rule for its gradient, which `defvjp` of what this gives sets.
 
     The rule is a function of the results' cotangents, the results, and the arguments; it gives the arguments' cotangents, linear in those
     of the results and made by functions that have gradients themselves. Where no tape follows an argument the function is called as it is.
     `rules` names the file of `weft.gradients.rules` that sets the rule, which is read when it is first needed. `defbatched` sets how it is
-    computed for many values at once (see `Call.batched`).
+    computed for many values at once (see `Call.batched`). Without `keeps_shape` the shapes of what it gives depend on elements, so that
+    there is nothing to take down where there are none.
     """
     if function is None:
-        return functools.partial(primitive, rules=rules, like=like)
+        return functools.partial(primitive, rules=rules, like=like, keeps_shape=keeps_shape)
     rule: list[Rule] = []
 
     @functools.wraps(function)
@@ -157,6 +166,8 @@ def primitive(function: Callable[..., Any] | None = None, *, rules: str | None =
             return function(*args, **keywords)
         if not rule and rules is not None:
             import_module(f"weft.gradients.rules.{rules}")
+        if not keeps_shape and _lacks_elements(args, keywords):
+            raise _unknown_shape(function)
         if not rule:
             raise GradientError(f"{function.__name__} has no gradient")
         return followed_call(function, rule[0], args, keywords, like)
@@ -172,6 +183,87 @@ def primitive(function: Callable[..., Any] | None = None, *, rules: str | None =
     called.defvjp = defvjp  # type: ignore[attr-defined]
     called.defbatched = defbatched  # type: ignore[attr-defined]
     return called
+
+
+def _lacks_elements(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    return _tape_lacks_elements([leaf for leaf in flatten((args, keywords))[0] if isinstance(leaf, ndarray)])
+
+
+def _unknown_shape(function: Callable[..., Any]) -> CaptureError:
+    return CaptureError(
+        f"the shape of what {function.__name__} gives depends on elements, of which there are none here: inside vmap nobody can look at them"
+    )
+
+
+def without_gradient(function: Callable[..., Any] | None = None, *, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
+    """A function of arrays that is computed at once, of which there is no gradient: indices, counts, what changes in steps.
+
+    What it gives is followed by no tape, but by those of `vmap`.
+    """
+    if function is None:
+        return functools.partial(without_gradient, keeps_shape=keeps_shape, like=like)
+
+    @functools.wraps(function)
+    def called(*args: Any, **keywords: Any) -> Any:
+        if not _followed(args, keywords):
+            return function(*args, **keywords)
+        if not _lacks_elements(args, keywords):
+            return unseen(function, *args, **keywords)
+        if not keeps_shape:
+            raise _unknown_shape(function)
+        return followed_call(function, _nothing, args, keywords, like)
+
+    return called
+
+
+def _nothing(cotangents: Any, results: Any, *args: Any, **keywords: Any) -> tuple[None, ...]:
+    return (None,) * len(args)
+
+
+def unseen(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    """What a function gives for arrays, of which no tape takes notice."""
+    pause = _tape_pause()
+    try:
+        return function(*args, **keywords)
+    finally:
+        pause.end()
+
+
+def later(function: Callable[..., Any], values: list[Any], like: Callable[..., Any] | None) -> Any:
+    """What a function without a rule gives for arrays that have no elements yet: it is called when there are some."""
+
+    def called(*values: Any) -> Any:
+        return function(list(values))
+
+    def refused(cotangents: Any, results: Any, *args: Any) -> Any:
+        raise GradientError("a function that is computed at once has no gradient here")
+
+    return followed_call(called, refused, tuple(values), {}, None if like is None else lambda *values: like(list(values)))
+
+
+def through(formula: Callable[..., Any]) -> Rule:
+    """The rule of a function that is a formula of others with rules: the way back through the formula.
+
+    Of the arguments those that are floats or complex numbers have cotangents, also in tuples and lists.
+    """
+
+    def rule(cotangents: Any, results: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+        from weft.gradients.transforms import pullback_of
+
+        leaves, spec = flatten(args)
+        moving = [at for at, leaf in enumerate(leaves) if isinstance(leaf, ndarray) and leaf.dtype.kind in "fcV"]
+
+        def again(*given: ndarray) -> Any:
+            row = list(leaves)
+            for at, each in zip(moving, given):
+                row[at] = each
+            return formula(*unflatten(spec, row), **keywords)
+
+        _, pull_back = pullback_of(again, [leaves[at] for at in moving])
+        found = dict(zip(moving, pull_back(cotangents)))
+        return tuple(unflatten(spec, [found.get(at) for at in range(len(leaves))]))
+
+    return rule
 
 
 class custom_vjp:
