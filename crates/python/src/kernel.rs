@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -82,6 +83,23 @@ impl Launcher {
     #[getter]
     fn blocks(&self) -> (u32, u32, u32) {
         self.shape.grid.into()
+    }
+
+    /// The kernel that is launched.
+    #[getter]
+    fn kernel(&self, py: Python<'_>) -> Py<Dispatcher> {
+        self.kernel.clone_ref(py)
+    }
+
+    /// What `kernel[...]` was given: blocks, threads, a stream or 0, and bytes of shared memory.
+    #[getter]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let stream = match &self.stream {
+            Some(stream) => stream.clone_ref(py).into_bound_py_any(py)?,
+            None => 0.into_bound_py_any(py)?,
+        };
+        let (grid, block): ((u32, u32, u32), (u32, u32, u32)) = (self.shape.grid.into(), self.shape.block.into());
+        (grid, block, stream, self.shared_bytes).into_pyobject(py)
     }
 
     #[getter]
