@@ -8,6 +8,7 @@ mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
+mod structures;
 pub mod vectorized;
 mod watching;
 
