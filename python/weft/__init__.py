@@ -31,7 +31,8 @@ from weft.errors import (
 _started = time.time()
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, fft, linalg, math, numba, polynomial, random, types
+    from weft import cuda, errors, fft, frameworks, linalg, math, nn, numba, polynomial, random, types
+    from weft.frameworks import jax_op, like, tf_op, torch_op
     from weft.types import bfloat16
 
 __all__ = [
@@ -56,11 +57,15 @@ __all__ = [
     "devices",
     "errors",
     "fft",
+    "frameworks",
     "get_num_threads",
+    "jax_op",
     "jit",
+    "like",
     "linalg",
     "math",
     "njit",
+    "nn",
     "numba",
     "polynomial",
     "prange",
@@ -68,6 +73,8 @@ __all__ = [
     "random",
     "set_device",
     "set_num_threads",
+    "tf_op",
+    "torch_op",
     "types",
     "vectorize",
 ]
@@ -87,13 +94,20 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "linalg", "math", "numba", "polynomial", "random", "scipy", "types"):
+    if name in (
+        "arrays", "cuda", "cupy", "cupyx", "fft", "gradients", "linalg", "math", "nn", "numba", "polynomial", "random", "scipy", "types",
+    ):  # fmt: skip
         return importlib.import_module(f"weft.{name}")
+    if name in ("frameworks", "jax_op", "like", "tf_op", "torch_op"):
+        frameworks = importlib.import_module("weft.frameworks")
+        return frameworks if name == "frameworks" else getattr(frameworks, name)
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16
     if name.startswith("_") and not name.startswith("__array_"):
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
-    found = importlib.import_module("weft.arrays").find(name)
+    arrays = importlib.import_module("weft.arrays")
+    gradients = importlib.import_module("weft.gradients")
+    found = gradients.find(name) if name in gradients.NAMES else arrays.find(name)
     globals()[name] = found
     return found
 
@@ -102,4 +116,5 @@ def __dir__() -> list[str]:
     """The names of arrays among the others."""
     import importlib
 
-    return sorted({*globals(), *__all__, *importlib.import_module("weft.arrays").NAMES})
+    of_arrays, of_gradients = (importlib.import_module(f"weft.{name}").NAMES for name in ("arrays", "gradients"))
+    return sorted({*globals(), *__all__, *of_arrays, *of_gradients})

@@ -49,6 +49,10 @@ class CaptureError(WeftError, RuntimeError):
     """What `weft.compile` cannot capture: a function that asks for elements, or for something else than arrays."""
 
 
+class GradientError(WeftError, RuntimeError):
+    """What has no gradient, or has none that Weft knows: a rule of one's own gives it one."""
+
+
 class SourceError(WeftError, RuntimeError):
     """The source of a function is not available, or is not what was imported."""
 

@@ -29,6 +29,7 @@ SMALL = {
     "cupy_newton": ("--side", "30"),
     "dask_terrain": ("--side", "128", "--chunk", "64"),
     "heat": ("--width", "50", "--steps", "10"),
+    "heat_backwards": ("--width", "50", "--steps", "10", "--turns", "80"),
     "kmeans": ("--side", "16", "--colours", "4"),
     "least_squares": ("--side", "12", "--pictures", "9"),
     "lowpass": ("--side", "64", "--width", "10"),

@@ -14,7 +14,7 @@ FOLDER = ROOT / "docs" / "architecture"
 PAGES = [FIRST, *sorted(FOLDER.glob("*.md"))]
 CRATES = {path.parent.name: path for path in sorted((ROOT / "crates").glob("*/Cargo.toml"))}
 # Pages that are no crate's.
-ACROSS = {"dependencies", "tests"}
+ACROSS = {"dependencies", "gradients", "tests"}
 WIDEST = 120
 # Crates of others whose names the pages mention.
 FOREIGN = {"naga"}

@@ -13,6 +13,7 @@ use crate::memory::{Block, Piece, needed};
 use crate::order::Order;
 use crate::record;
 use crate::schedule;
+use crate::tape;
 use crate::value::{Kind, Node, Region, Value};
 
 /// What NumPy calls a buffer: it has an identity and a current value.
@@ -24,6 +25,8 @@ pub struct Storage {
     current: Mutex<Value>,
     /// Memory whose address others were told, who hold no more than an array of this storage.
     told: OnceLock<Mutex<Vec<Arc<Block>>>>,
+    /// What gradients came to for its value.
+    gradient: OnceLock<Mutex<Option<Arc<Storage>>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,6 +92,7 @@ impl Storage {
             device: value.device,
             current: Mutex::new(value),
             told: OnceLock::new(),
+            gradient: OnceLock::new(),
         })
     }
 
@@ -98,6 +102,30 @@ impl Storage {
         if !told.iter().any(|known| Arc::ptr_eq(known, block)) {
             told.push(block.clone());
         }
+    }
+
+    /// What gradients came to for its value, if anybody asked for them.
+    pub fn gradient(&self) -> Option<Arc<Storage>> {
+        self.gradient.get()?.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_gradient(&self, gradient: Option<Arc<Storage>>) {
+        let place = self.gradient.get_or_init(Mutex::default);
+        let _before = std::mem::replace(&mut *place.lock().unwrap_or_else(PoisonError::into_inner), gradient);
+    }
+
+    /// Adds a cotangent of its value.
+    pub fn add_to_gradient(&self, cotangent: &Array) -> Result<()> {
+        let sum = match self.gradient() {
+            None => cotangent.read(),
+            Some(before) => {
+                let operands = [before.now(), cotangent.read()].map(record::Operand::Value);
+                let sum = record::ufunc("add", &operands, None)?.pop();
+                sum.ok_or_else(|| Error::Internal("a sum without a result".into()))?
+            }
+        };
+        self.set_gradient(Some(Storage::new(sum.elem, sum)));
+        Ok(())
     }
 
     /// Where its elements are.
@@ -139,6 +167,9 @@ impl Storage {
     /// Its value; where a function is captured that did not make it, what stands for it.
     #[allow(clippy::self_named_constructors, reason = "it takes the reference that captures know storages by")]
     pub fn value(this: &Arc<Storage>) -> Value {
+        if tape::is_on() {
+            tape::read(this);
+        }
         if capture::is_on()
             && let Some(value) = capture::stand_in(this)
         {
@@ -437,6 +468,27 @@ impl Array {
             own: false,
             ..self.clone()
         }
+    }
+
+    /// Replaces what gradients came to: of all of its storage.
+    pub fn set_gradient(&self, gradient: Option<&Array>) -> Result<()> {
+        let Some(gradient) = gradient else {
+            self.storage.set_gradient(None);
+            return Ok(());
+        };
+        if gradient.shape != self.shape || gradient.elem != self.elem || !self.is_whole() {
+            return Err(Error::Value(
+                "a gradient has the shape and the dtype of its array, which is no view".into(),
+            ));
+        }
+        let value = record::reshaped(&gradient.read(), &self.storage.now().shape);
+        self.storage.set_gradient(Some(Storage::new(self.elem, value)));
+        Ok(())
+    }
+
+    /// What is seen of it through a map of its axes.
+    pub fn through(&self, map: &[Axis], shape: Dims) -> Array {
+        self.remapped(map, shape)
     }
 
     pub fn permuted(&self, axes: &[usize]) -> Result<Array> {

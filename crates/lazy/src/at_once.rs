@@ -13,7 +13,7 @@ use crate::memory::Piece;
 use crate::number::Bits;
 use crate::operation::Operation;
 use crate::value::{Args, Kind, Node, State, Value};
-use crate::{capture, compiled, lent, machine};
+use crate::{capture, compiled, lent, machine, tape};
 
 /// So many elements, at the most.
 const MOST: u64 = 128;
@@ -30,7 +30,7 @@ pub fn set(on: bool) {
 pub fn map(operation: &'static Operation, args: &Args, shape: &Dims) -> Option<Value> {
     let run = operation.tile.as_ref()?.run;
     let count = dims::size(shape).filter(|&count| count != 0 && count <= MOST)?;
-    if !ON.load(Ordering::Relaxed) || capture::is_on() || lent::is_any() || !compiled::has_tiles() {
+    if !ON.load(Ordering::Relaxed) || capture::is_on() || lent::is_any() || tape::is_here() || !compiled::has_tiles() {
         return None;
     }
     let mut places: SmallVec<[Place; 3]> = SmallVec::new();

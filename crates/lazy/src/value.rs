@@ -14,6 +14,7 @@ use crate::machine;
 use crate::memory::Piece;
 use crate::operation::Operation;
 use crate::program::Program;
+use crate::tape;
 
 /// A node, shared.
 pub type Value = Arc<Node>;
@@ -224,7 +225,8 @@ impl Node {
             Kind::Iota(_) => 1,
             _ => 0,
         };
-        Arc::new(Node {
+        let noted = tape::is_on().then(|| kind.clone());
+        let node = Arc::new(Node {
             elem,
             shape,
             device,
@@ -232,7 +234,11 @@ impl Node {
             operations: AtomicU32::new(operations),
             passed: AtomicBool::new(false),
             held: AtomicU32::new(0),
-        })
+        });
+        if let Some(kind) = noted {
+            tape::note(&node, &kind);
+        }
+        node
     }
 
     pub fn stored(elem: Scalar, shape: Dims, piece: Piece) -> Value {

@@ -8,6 +8,7 @@
     reason = "Python shows its own objects; nothing else links this library"
 )]
 
+mod adjoint;
 mod array;
 mod bfloat16;
 mod bind;
@@ -37,6 +38,7 @@ mod signature;
 mod slots;
 mod stream;
 mod ufunc;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -59,6 +61,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::to_dlpack, module)?)?;
+    module.add_function(wrap_pyfunction!(dlpack::view_of_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(devices::cuda_status, module)?)?;
     module.add_function(wrap_pyfunction!(devices::gpu_status, module)?)?;
     module.add_function(wrap_pyfunction!(devices::current_device, module)?)?;
@@ -78,6 +81,8 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(devices::set_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(devices::synchronize, module)?)?;
     module.add_function(wrap_pyfunction!(signature::typeof_, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::_xla_register, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::_xla_handler, module)?)?;
     lazy::add_to(module)?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use weft_front::ArgType;
 use weft_ir::{Module, Scalar, SourceId};
 use weft_lazy::operation::Operation;
 use weft_lazy::{machine, record};
-use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
+use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, Stream, lock};
 
 use crate::array::DeviceArray;
 use crate::bind::Args;
@@ -26,7 +26,8 @@ use crate::operand::{
     shape_of,
 };
 use crate::signature::show;
-use crate::{core, devices, errors};
+use crate::stream::PyStream;
+use crate::{adjoint, core, devices, errors};
 
 /// A scalar function as a ufunc, over the dispatcher that compiles the function itself.
 #[pyclass(frozen, weakref, subclass, module = "weft._weft")]
@@ -35,6 +36,8 @@ pub struct Ufunc {
     _weft_dispatcher_: Py<Dispatcher>,
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
+    /// It is the function of the operands and a cotangent that gives the gradient by this operand.
+    pullback: Option<usize>,
     scalars: Mutex<HashMap<ScalarKey, Arc<ScalarLoop>>>,
     /// What draws of random numbers apply, with the types of their parameters.
     drawn: OnceLock<(String, &'static Operation)>,
@@ -70,6 +73,13 @@ type ScalarKey = (Vec<ArgType>, bool);
 
 type LoopKey = (DeviceId, Vec<ArgType>, usize, SmallVec<[Access; 4]>, bool);
 
+/// Where the results of a call go: to an output, or a new array of a dtype, whose elements lie in an order.
+struct Target<'py> {
+    out: Option<Bound<'py, PyAny>>,
+    dtype: Option<Bound<'py, PyAny>>,
+    order: Order,
+}
+
 struct Compiled {
     module: Arc<Module>,
     executable: Arc<dyn Executable>,
@@ -78,11 +88,17 @@ struct Compiled {
 #[pymethods]
 impl Ufunc {
     #[new]
-    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool) -> PyResult<Ufunc> {
+    #[pyo3(signature = (dispatcher, follows_device, pullback=None))]
+    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool, pullback: Option<usize>) -> PyResult<Ufunc> {
+        let operands = dispatcher.get().core.captured.params.len();
+        if let Some(by) = pullback.filter(|by| *by >= operands) {
+            return Err(PyTypeError::new_err(format!("there is no operand {by}: there are {operands}")));
+        }
         dispatcher.get().core.captured.refuse_variadic(py, "a ufunc")?;
         Ok(Ufunc {
             _weft_dispatcher_: dispatcher,
             follows_device,
+            pullback,
             scalars: Mutex::default(),
             drawn: OnceLock::new(),
             loops: Mutex::default(),
@@ -111,7 +127,21 @@ impl Ufunc {
             return Ufunc::lazily(slf, &args, out, r#where, dtype, casting, order);
         }
         let inputs = this.inputs(numpy, &args)?;
-        this.computed(py, numpy, inputs, out, r#where, dtype, casting, order)
+        let (target, stream) = (Target { out, dtype, order }, None);
+        this.computed(py, numpy, inputs, target, r#where, casting, stream)
+    }
+
+    /// Calls the function in the order of a stream, `None` for the default one: the operands are followed by the output.
+    #[pyo3(signature = (stream, *args))]
+    fn _run_on<'py>(&self, stream: Option<&PyStream>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = Numpy::get(args.py())?;
+        let (args, out) = self.output(args, None)?;
+        let target = Target {
+            out,
+            dtype: None,
+            order: Order::Keep,
+        };
+        self.computed(args.py(), numpy, self.inputs(numpy, &args)?, target, None, "same_kind", stream)
     }
 
     /// Records the function of whole numbers that count up from a position, one for each element of a shape, and of the same numbers for
@@ -226,22 +256,22 @@ impl Ufunc {
     }
 
     fn arity(&self) -> usize {
-        self._weft_dispatcher_.get().core.captured.params.len()
+        self._weft_dispatcher_.get().core.captured.params.len() + usize::from(self.pullback.is_some())
     }
 
-    /// Computes it now.
+    /// Computes it now, on a GPU in the order of a stream.
     #[expect(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn computed<'py>(
         &self,
         py: Python<'py>,
         numpy: &Numpy,
         mut inputs: Vec<Input<'py>>,
-        out: Option<Bound<'py, PyAny>>,
+        target: Target<'py>,
         r#where: Option<Bound<'py, PyAny>>,
-        dtype: Option<Bound<'py, PyAny>>,
         casting: &str,
-        order: Order,
+        stream: Option<&PyStream>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let Target { out, dtype, order } = target;
         let mask = match r#where {
             Some(mask) if !mask.extract::<bool>().is_ok_and(|all| all) => Some(self.mask(numpy, &mask)?),
             _ => None,
@@ -274,7 +304,7 @@ impl Ufunc {
             input.part_from(numpy, &target)?;
         }
         let mask = mask.map(|mut mask| mask.part_from(numpy, &target).map(|()| mask)).transpose()?;
-        self.run(py, &device, types, &scalar, &shape, &inputs, &target, mask.as_ref())?;
+        self.run(py, &device, types, &scalar, &shape, &inputs, &target, mask.as_ref(), stream)?;
         if fresh && shape.is_empty() {
             output.get_item(PyTuple::empty(py))
         } else {
@@ -457,10 +487,14 @@ impl Ufunc {
             return Ok((types, scalar));
         }
         for signature in declared {
-            if signature.args.len() != inputs.len() {
+            let mut args = signature.args.clone();
+            if self.pullback.is_some() {
+                args.extend(inputs.last().map(|cotangent| cotangent.ty.clone()));
+            }
+            if args.len() != inputs.len() {
                 continue;
             }
-            let scalar = self.scalar(py, device, &signature.args)?;
+            let scalar = self.scalar(py, device, &args)?;
             let fits = match dtype {
                 Some(dtype) => scalar.result == dtype,
                 None => inputs.iter().zip(&scalar.params).all(|(input, &param)| {
@@ -469,7 +503,7 @@ impl Ufunc {
                 }),
             };
             if fits {
-                return Ok((signature.args.clone(), scalar));
+                return Ok((args, scalar));
             }
         }
         let given: Vec<ArgType> = inputs.iter().map(|input| input.ty.clone()).collect();
@@ -491,7 +525,13 @@ impl Ufunc {
             return Ok(found.clone());
         }
         let core = &self._weft_dispatcher_.get().core;
-        let compiled = core.front(py, device, types)?;
+        let compiled = match self.pullback {
+            None => core.front(py, device, types)?,
+            Some(by) => {
+                let primal = core.front(py, device, &types[..types.len().saturating_sub(1)])?;
+                adjoint::pullback(py, primal, by, device.limits().float64)?
+            }
+        };
         let (module, result, checked, library) = (compiled.module, compiled.result, compiled.checked, compiled.library);
         let entry = module.entry_function();
         let params: Option<Vec<Scalar>> = entry.params.iter().map(|&p| entry.ty(p).scalar()).collect();
@@ -530,6 +570,7 @@ impl Ufunc {
         inputs: &[Input<'_>],
         target: &Input<'_>,
         mask: Option<&Input<'_>>,
+        stream: Option<&PyStream>,
     ) -> PyResult<()> {
         // The output goes last into the plan, whose axes follow its strides; the loop wants the mask after it.
         let walked: Vec<&Input<'_>> = inputs.iter().chain(mask).chain([target]).collect();
@@ -558,6 +599,7 @@ impl Ufunc {
         }
         let host_arrays = if device.host_accessible() { Vec::new() } else { args.host_arrays() };
         let options = CallOptions {
+            stream: stream.map(|stream| &*stream.stream as &dyn Stream),
             host_arrays: &host_arrays,
             ..CallOptions::default()
         };

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _capture, _capture_key, _capture_ranks, _Graph, _Recent, ndarray
+from weft._weft import _capture, _capture_key, _capture_ranks, _Graph, _Recent, _tape_is_here, ndarray
 from weft.errors import CaptureError
 
 # Graphs that a compiled function keeps: those used last.
@@ -90,6 +90,9 @@ class Compiled:
         raise CaptureError(f"{self._name()} is a method; compile a function of arrays, and call it in the method")
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if _tape_is_here():
+            # What is followed is taken down as it is made, not as it was made once.
+            return self._function(*args, **keywords)
         if not keywords and (found := self._recent.call(args)) is not NotImplemented:
             return found
         arrays: list[ndarray] = []

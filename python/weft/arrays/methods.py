@@ -457,6 +457,20 @@ class _Forwarded:
         return function.__get__(instance, owner)
 
 
+def backward(self: ndarray, gradient: Any = None) -> None:
+    """Adds this array's gradient to `x.grad` of every array that it was made of in a `weft.tape()` block; see `weft.tape`.
+
+    >>> x = weft.asarray([1.0, 2.0])
+    >>> with weft.tape():
+    ...     (x * x).sum().backward()
+    >>> x.grad
+    array([2., 4.])
+    """
+    from weft.gradients import tapes
+
+    tapes.backward(self, gradient)
+
+
 def install(cls: type) -> None:
     """Puts everything on the class; what is native there already stays."""
     for name in _FUNCTIONS:
@@ -470,6 +484,7 @@ def install(cls: type) -> None:
 
 _OWN: dict[str, Any] = {
     "astype": astype,
+    "backward": backward,
     "compress": compress,
     "conj": conjugate,
     "conjugate": conjugate,

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _linalg_captured, _linalg_here, _permute, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _followed, _full, _linalg_captured, _linalg_here, _permute, _reshape, _to_numpy, ndarray
 from weft.errors import CaptureError
+from weft.gradients.primitives import primitive
 from weft.kernels import nvidia
 from weft.kernels.launching import on_a_device
 
@@ -94,6 +95,8 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
 
     Of 16-bit floats they are those of float32, rounded once. On a device that is not the CPU they are kernels of Weft's own.
     """
+    if _followed(a, b):
+        return matrices_with_rule(a, b)
     if a.dtype != b.dtype:
         a, b = _of_one_dtype(a, b)
     place, dtype = a.device.kind, a.dtype
@@ -113,6 +116,10 @@ def matrices(a: ndarray, b: ndarray) -> ndarray:
     return _compiled_product(a, b)
 
 
+matrices_with_rule = primitive(rules="products")(matrices)
+"""The same where a tape follows the matrices."""
+
+
 def _native(a: ndarray, b: ndarray) -> ndarray:
     """The same by the routine for floats."""
     if b.ndim == 2 and a.ndim > 2:
@@ -123,6 +130,11 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
         return _linalg_here("matmul", _to_numpy(a), _to_numpy(b))
     except CaptureError:
         return _linalg_captured("matmul", a, b)
+
+
+def lies_turned(x: ndarray) -> bool:
+    """Whether the numbers of a column lie side by side, and not those of a row."""
+    return x.ndim > 1 and x.strides[-2] == x.dtype.itemsize != x.strides[-1]
 
 
 def _compiled_product(a: ndarray, b: ndarray) -> ndarray:
@@ -516,7 +528,13 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> ndarray:
     n = x.size if N is None else operator.index(N)
     if n < 0:
         raise ValueError("negative dimensions are not allowed")
-    return _compiled.call(f"np.vander(x, n, {bool(increasing)})", x=x, n=n)
+    return powers(x, n, bool(increasing))
+
+
+@primitive(rules="sums")
+def powers(x: ndarray, n: int, increasing: bool) -> ndarray:
+    """What `vander` gives of a row."""
+    return _compiled.call(f"np.vander(x, n, {increasing})", x=x, n=n)
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
@@ -551,5 +569,10 @@ def _slid(function: str, a: Any, v: Any, mode: str) -> ndarray:
     for name, x in (("a", a), ("v", v)):
         if x.size == 0:
             raise ValueError(f"{name} cannot be empty" if function == "convolve" else "first array argument cannot be empty")
-    a, v = _of_one_dtype(a, v)
+    return slid(function, *_of_one_dtype(a, v), mode)
+
+
+@primitive(rules="sums")
+def slid(function: str, a: ndarray, v: ndarray, mode: str) -> ndarray:
+    """What `convolve` or `correlate` gives of two rows of one dtype."""
     return _compiled.call(f"np.{function}(a, v, {mode!r})", a=a, v=v)

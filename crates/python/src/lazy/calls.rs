@@ -15,7 +15,7 @@ use weft_lazy::lent::{self, Lent};
 use weft_lazy::{Array, Block, Dims, Node, Piece, Storage, Strides, machine};
 use weft_runtime::{Buffer, DeviceId, RunError, Stream};
 
-use super::{NdArray, compute_as_asked, error, exchange};
+use super::{NdArray, compute_as_asked, error, exchange, taping};
 use crate::array::{Memory, layout};
 use crate::bind::Args;
 use crate::core::Code;
@@ -145,6 +145,9 @@ pub fn settle(py: Python<'_>, args: &mut Args, code: &Code) -> PyResult<Option<S
 
 /// Computes arrays, each with whether it is written to, and makes those that are such that nobody else has them.
 fn settled(py: Python<'_>, arrays: &[(&Array, bool)]) -> PyResult<Settled> {
+    for (array, _) in arrays {
+        taping::refuse_followed(py, array)?;
+    }
     let written = arrays.iter().filter(|(_, writes)| *writes);
     let mut settled = Settled {
         _written: lend(py, &written.map(|(array, _)| array.storage.clone()).collect())?,

@@ -54,14 +54,14 @@ fn key(py: Python<'_>, arrays: &[Array]) -> PyResult<Vec<u64>> {
     Ok(key)
 }
 
-fn arrays(objects: &Bound<'_, PyList>) -> PyResult<Vec<Array>> {
+pub fn arrays(objects: &Bound<'_, PyList>) -> PyResult<Vec<Array>> {
     objects
         .iter()
         .map(|object| Ok(object.cast::<NdArray>()?.get().array.clone()))
         .collect()
 }
 
-fn listed<'py>(py: Python<'py>, arrays: Vec<Array>) -> PyResult<Bound<'py, PyList>> {
+pub fn listed<'py>(py: Python<'py>, arrays: Vec<Array>) -> PyResult<Bound<'py, PyList>> {
     let arrays = arrays
         .into_iter()
         .map(|array| Bound::new(py, NdArray { array }))
@@ -267,17 +267,26 @@ impl Graph {
     }
 }
 
-/// The error where elements are needed of what has none, with the user's line.
-pub fn needed(py: Python<'_>) -> PyErr {
+/// The user's line, for errors.
+pub fn users_line(py: Python<'_>) -> String {
     let line = py
         .import("weft.arrays.compiling")
         .and_then(|module| module.call_method0("_users_line")?.extract::<String>());
-    let line = line.unwrap_or_default();
+    line.unwrap_or_default()
+}
+
+/// The error where elements are needed of what has none, with the user's line.
+pub fn needed(py: Python<'_>) -> PyErr {
+    let line = users_line(py);
+    let (who, when) = match weft_lazy::tape::has_shapes() {
+        true => ("weft.vmap", "calls a function once for all elements of a batch"),
+        false => ("weft.compile", "captures a function before there are any"),
+    };
     errors::new(
         py,
         "CaptureError",
         format!(
-            "{line}: the elements of an array are needed here, and weft.compile captures a function before there are any; choose with weft.where, or do this outside of the function"
+            "{line}: the elements of an array are needed here, and {who} {when}; choose with weft.where, or do this outside of the function"
         ),
     )
 }

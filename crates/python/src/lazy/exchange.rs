@@ -11,7 +11,7 @@ use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, order, record
 use weft_runtime::Place;
 
 use super::ndarray::NdArray;
-use super::{compute, watching};
+use super::{compute, taping, watching};
 use crate::array::DeviceArray;
 use crate::numpy::{ArrayFields, Numpy, RawView};
 use crate::{devices, errors};
@@ -169,6 +169,7 @@ pub fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
 #[pyo3(signature = (x, asked=false))]
 pub fn _to_numpy<'py>(py: Python<'py>, x: &NdArray, asked: bool) -> PyResult<Bound<'py, PyAny>> {
     let array = &x.array;
+    taping::refuse_followed(py, array)?;
     let base = array.base();
     let as_it_lies = array.is_whole() || (base.is_stored() && (array.device() == machine::CPU || is_compact(array)));
     let (value, offset, strides) = match as_it_lies {
@@ -250,6 +251,7 @@ fn on_host(py: Python<'_>, piece: Piece, array: &Array, offset: i64, strides: &[
 #[pyfunction]
 #[pyo3(signature = (x, by_array=false))]
 fn _lent<'py>(py: Python<'py>, x: &NdArray, by_array: bool) -> PyResult<(Bound<'py, PyAny>, u64, Vec<i64>)> {
+    taping::refuse_followed(py, &x.array)?;
     let value = x.array.base();
     super::compute_as_asked(py, std::slice::from_ref(&value))?;
     let Some(piece) = value.piece() else {

@@ -9,6 +9,7 @@ mod operands;
 mod operators;
 mod primitives;
 mod structures;
+pub mod taping;
 pub mod vectorized;
 mod watching;
 
@@ -27,6 +28,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     primitives::add_to(module)?;
     watching::add_to(module)?;
     capturing::add_to(module)?;
+    taping::add_to(module)?;
     exchange::add_to(module)
 }
 

@@ -9,7 +9,7 @@ use weft_ir::Scalar;
 use weft_lazy::{Array, Index, Value, capture, machine};
 
 use super::operators::{binary, equality, in_place, power, unary};
-use super::{compute, compute_as_asked, exchange, indexing};
+use super::{compute, compute_as_asked, exchange, indexing, taping};
 use crate::devices::PyDevice;
 use crate::numpy::Numpy;
 use crate::{results, slots};
@@ -108,6 +108,30 @@ impl NdArray {
         Ok(NdArray { array })
     }
 
+    /// What `backward()` found for its elements, an array of the same shape; `None` if it was not called.
+    #[getter]
+    fn grad(&self) -> Option<NdArray> {
+        let storage = self.array.storage.gradient()?;
+        Some(NdArray {
+            array: self.array.of_storage(storage),
+        })
+    }
+
+    #[setter(grad)]
+    fn set_grad(&self, py: Python<'_>, value: Option<&NdArray>) -> PyResult<()> {
+        self.array
+            .set_gradient(value.map(|value| &value.array))
+            .map_err(|e| super::error(py, e))
+    }
+
+    /// What this array shows of its storage, of another array that is like all of that.
+    fn _of_base(&self, base: &NdArray) -> NdArray {
+        let base = Array::of(base.array.read());
+        NdArray {
+            array: self.array.of_storage(base.storage),
+        }
+    }
+
     #[getter]
     fn _writeable(&self) -> bool {
         !self.array.read_only
@@ -129,6 +153,7 @@ impl NdArray {
     /// The only element as a Python number.
     #[pyo3(name = "_item")]
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        taping::refuse_followed(py, &self.array)?;
         let (elem, slots) = self.only(py, |_| {
             PyValueError::new_err("can only convert an array of size 1 to a Python scalar")
         })?;

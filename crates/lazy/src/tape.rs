@@ -1,0 +1,363 @@
+//! Tapes: what was recorded of values that somebody follows, in the order in which it was, for gradients and other transforms of functions.
+//! A tape keeps what each node was made of, which a node itself forgets as soon as it is computed.
+
+mod batch;
+mod transpose;
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use smallvec::SmallVec;
+
+use crate::array::{Array, Storage};
+use crate::capture;
+use crate::dims;
+use crate::value::{Kind, Node, Value};
+
+/// Tapes under way, on all threads.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Those of this thread, the innermost last.
+    static TAPES: RefCell<Vec<Tape>> = const { RefCell::new(Vec::new()) };
+    /// How many times they were told to take no notice.
+    static PAUSED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A value of a tape, by its number.
+pub type Place = usize;
+
+/// What a tape takes notice of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Values that have a gradient, of what it began with.
+    Gradients,
+    /// The same of whatever storages are read meanwhile.
+    Everything,
+    /// All values of what it began with, whose elements there are none of yet.
+    Shapes,
+}
+
+/// What was recorded.
+#[derive(Debug)]
+pub struct Tape {
+    pub follow: Follow,
+    /// By the address of the node.
+    places: HashMap<usize, Place>,
+    /// The values, which keeps their addresses theirs.
+    values: Vec<Value>,
+    pub entries: Vec<Entry>,
+    /// The storages whose values it began with, or found.
+    leaves: Vec<(Arc<Storage>, Place)>,
+}
+
+/// Some values that were made of others.
+#[derive(Debug)]
+pub struct Entry {
+    pub results: SmallVec<[Option<Place>; 1]>,
+    /// Of each operand its place; none of what nobody follows.
+    pub operands: SmallVec<[Option<Place>; 2]>,
+    pub made: Made,
+}
+
+/// How they were made.
+#[derive(Debug)]
+pub enum Made {
+    /// A node: the only result, and what it is made of.
+    Node(Value, Kind),
+    /// By a function that the caller knows.
+    Call(Arc<dyn Any + Send + Sync>),
+}
+
+/// Is there a tape, on whatever thread?
+#[inline]
+pub fn is_on() -> bool {
+    OPEN.load(Ordering::Relaxed) > 0
+}
+
+/// Does a tape of this thread take notice?
+#[inline]
+pub fn is_here() -> bool {
+    is_on() && PAUSED.get() == 0 && TAPES.with_borrow(|tapes| !tapes.is_empty())
+}
+
+/// Does any tape of this thread follow values without elements?
+pub fn has_shapes() -> bool {
+    is_here() && TAPES.with_borrow(|tapes| tapes.iter().any(|tape| tape.follow == Follow::Shapes))
+}
+
+/// Are any of these followed by such a tape?
+pub fn lacks_elements(values: &[Value]) -> bool {
+    let lacks = |tape: &Tape| tape.follow == Follow::Shapes && values.iter().any(|value| tape.place(value).is_some());
+    has_shapes() && TAPES.with_borrow(|tapes| tapes.iter().any(lacks))
+}
+
+/// Has no tape of this thread take notice until the result is dropped.
+pub fn pause() -> Pause {
+    PAUSED.set(PAUSED.get() + 1);
+    Pause(())
+}
+
+/// Tapes take no notice.
+#[derive(Debug)]
+pub struct Pause(());
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        PAUSED.set(PAUSED.get().saturating_sub(1));
+    }
+}
+
+/// Begins a tape: the arrays as it follows them, which share nothing with those that were given.
+pub fn begin(follow: Follow, arrays: &[Array]) -> Vec<Array> {
+    let mut tape = Tape::new(follow);
+    // Tapes around this one see that its values are made of theirs.
+    let made: Vec<(Array, Value)> = arrays.iter().map(|array| followed(array, follow)).collect();
+    for (array, leaf) in &made {
+        let place = tape.know(leaf);
+        tape.leaves.push((array.storage.clone(), place));
+    }
+    push(tape);
+    made.into_iter().map(|(array, _)| array).collect()
+}
+
+/// Begins a tape that follows arrays as they are, or whatever is read where there are none.
+pub fn watch(arrays: &[Array]) {
+    let mut tape = Tape::new(if arrays.is_empty() { Follow::Everything } else { Follow::Gradients });
+    arrays.iter().for_each(|array| tape.find(&array.storage));
+    push(tape);
+}
+
+fn push(tape: Tape) {
+    TAPES.with_borrow_mut(|tapes| tapes.push(tape));
+    OPEN.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Ends the innermost tape of this thread.
+pub fn end() -> Option<Tape> {
+    let tape = TAPES.with_borrow_mut(Vec::pop);
+    if tape.is_some() {
+        OPEN.fetch_sub(1, Ordering::Relaxed);
+    }
+    tape
+}
+
+/// An array of a storage of its own that has the elements of another one, and the storage's value, which nothing else is.
+fn followed(array: &Array, follow: Follow) -> (Array, Value) {
+    // What is a view of all of a storage lies in the order of its memory; others are what they show.
+    let whole = match array.turn() {
+        Some(_) => array.clone(),
+        None => Array::of(array.read()),
+    };
+    let leaf = match follow {
+        Follow::Shapes => {
+            let base = whole.base();
+            Node::pending_on(base.device, base.elem, dims::copy(&base.shape), Kind::StandIn)
+        }
+        _ => another(&whole.base()),
+    };
+    let storage = whole.storage.with(leaf.clone());
+    if capture::is_on() {
+        capture::made(&storage);
+    }
+    (whole.of_storage(storage), leaf)
+}
+
+/// A node that is no other, of the same elements.
+pub fn another(value: &Value) -> Value {
+    let map = Box::new(dims::identity(value.shape.len()));
+    let kind = Kind::View { of: value.clone(), map };
+    match value.piece() {
+        // What is in memory need not be copied.
+        Some(piece) => {
+            let node = Node::stored(value.elem, dims::copy(&value.shape), piece);
+            if is_on() {
+                note(&node, &kind);
+            }
+            node
+        }
+        None => Node::pending_on(value.device, value.elem, dims::copy(&value.shape), kind),
+    }
+}
+
+/// Which is no other node's while the tape keeps it.
+fn address(value: &Value) -> usize {
+    Arc::as_ptr(value) as usize
+}
+
+fn has_gradient(value: &Value) -> bool {
+    value.elem.is_float() || value.elem.is_complex()
+}
+
+impl Tape {
+    fn new(follow: Follow) -> Tape {
+        Tape {
+            follow,
+            places: HashMap::new(),
+            values: Vec::new(),
+            entries: Vec::new(),
+            leaves: Vec::new(),
+        }
+    }
+
+    fn know(&mut self, value: &Value) -> Place {
+        let place = self.values.len();
+        self.values.push(value.clone());
+        self.places.insert(address(value), place);
+        place
+    }
+
+    fn takes(&self, value: &Value) -> bool {
+        self.follow == Follow::Shapes || has_gradient(value)
+    }
+
+    /// The number of a value, if it is followed.
+    pub fn place(&self, value: &Value) -> Option<Place> {
+        self.places.get(&address(value)).copied()
+    }
+
+    pub fn value(&self, place: Place) -> Option<&Value> {
+        self.values.get(place)
+    }
+
+    /// The values that it began with or found, and the storages that these were of.
+    pub fn leaves(&self) -> &[(Arc<Storage>, Place)] {
+        &self.leaves
+    }
+
+    /// Follows a storage's value, unless it does.
+    fn find(&mut self, storage: &Arc<Storage>) {
+        let value = Storage::value(storage);
+        let is_known = |tape: &Tape| tape.leaves.iter().any(|(known, _)| Arc::ptr_eq(known, storage));
+        if self.place(&value).is_some() || !has_gradient(&value) || is_known(self) {
+            return;
+        }
+        // A value may be that of several storages, and a number that of any.
+        let leaf = another(&value);
+        Storage::set(storage, leaf.clone());
+        let place = self.know(&leaf);
+        self.leaves.push((storage.clone(), place));
+    }
+
+    /// Takes down a new node, if any of its operands is followed.
+    fn note(&mut self, node: &Value, kind: &Kind) {
+        if !self.takes(node) {
+            return;
+        }
+        let operands: SmallVec<[Option<Place>; 2]> = kind.operands().map(|operand| self.place(operand)).collect();
+        if operands.iter().all(Option::is_none) {
+            return;
+        }
+        let result = self.know(node);
+        self.entries.push(Entry {
+            results: SmallVec::from_elem(Some(result), 1),
+            operands,
+            made: Made::Node(node.clone(), kind.clone()),
+        });
+    }
+
+    fn note_call(&mut self, call: &Arc<dyn Any + Send + Sync>, operands: &[Value], results: &[Value]) {
+        let operands: SmallVec<[Option<Place>; 2]> = operands.iter().map(|operand| self.place(operand)).collect();
+        if operands.iter().all(Option::is_none) {
+            return;
+        }
+        let results = results.iter().map(|result| self.takes(result).then(|| self.know(result))).collect();
+        self.entries.push(Entry {
+            results,
+            operands,
+            made: Made::Call(call.clone()),
+        });
+    }
+}
+
+/// Every tape of this thread takes a new node down that is made of what it follows.
+#[cold]
+pub fn note(node: &Value, kind: &Kind) {
+    if PAUSED.get() == 0 {
+        TAPES.with_borrow_mut(|tapes| tapes.iter_mut().for_each(|tape| tape.note(node, kind)));
+    }
+}
+
+/// A storage is read: tapes that follow everything follow it.
+#[cold]
+pub fn read(storage: &Arc<Storage>) {
+    if PAUSED.get() > 0 {
+        return;
+    }
+    let count = TAPES.with_borrow(Vec::len);
+    for at in 0..count {
+        // What finds a storage makes a node that the other tapes take notice of: this one is taken out meanwhile.
+        let taken = TAPES.with_borrow_mut(|tapes| match tapes.get_mut(at) {
+            Some(tape) if tape.follow == Follow::Everything => Some(std::mem::replace(tape, Tape::new(Follow::Gradients))),
+            _ => None,
+        });
+        if let Some(mut tape) = taken {
+            tape.find(storage);
+            TAPES.with_borrow_mut(|tapes| tapes[at] = tape);
+        }
+    }
+}
+
+/// Takes down that a function made arrays of others: the arrays to give away, each of a value that nothing else is.
+pub fn call(call: &Arc<dyn Any + Send + Sync>, operands: &[Array], results: &[Array]) -> Vec<Array> {
+    let operands: Vec<Value> = operands.iter().map(Array::read).collect();
+    let is_shape = lacks_elements(&operands);
+    let given: Vec<Array> = {
+        let _pause = pause();
+        let stand_in = |like: &Array| Array::of(Node::pending_on(like.device(), like.elem, dims::copy(&like.shape), Kind::StandIn));
+        let of = |result: &Array| {
+            if is_shape {
+                stand_in(result)
+            } else {
+                Array::of(another(&result.read()))
+            }
+        };
+        results.iter().map(of).collect()
+    };
+    // What nobody else reads yet is read as a whole.
+    let results: Vec<Value> = given.iter().map(Array::base).collect();
+    TAPES.with_borrow_mut(|tapes| tapes.iter_mut().for_each(|tape| tape.note_call(call, &operands, &results)));
+    given
+}
+
+/// A storage of its own for an array that shows all of one.
+fn own(array: &Array) -> Arc<Storage> {
+    let storage = array.storage.with(another(&array.base()));
+    if capture::is_on() {
+        capture::made(&storage);
+    }
+    storage
+}
+
+/// Does a tape of this thread that takes notice follow an array's elements?
+pub fn follows(array: &Array) -> bool {
+    if !is_here() {
+        return false;
+    }
+    let value = array.base();
+    TAPES.with_borrow(|tapes| tapes.iter().any(|tape| tape.place(&value).is_some()))
+}
+
+/// The place of an array's elements on the innermost tape of this thread.
+pub fn place_of(array: &Array) -> Option<Place> {
+    let value = array.read();
+    TAPES.with_borrow(|tapes| tapes.last().and_then(|tape| tape.place(&value)))
+}
+
+/// An array of a storage of its own with the elements that another one has now, which it shows in the same way.
+pub fn as_it_is(array: &Array) -> Array {
+    let storage = array.storage.with(array.base());
+    if capture::is_on() {
+        capture::made(&storage);
+    }
+    array.of_storage(storage)
+}
+
+/// The same elements, which no tape follows.
+pub fn unfollowed(array: &Array) -> Array {
+    let _pause = pause();
+    array.of_storage(own(array))
+}

@@ -1,0 +1,1 @@
+"""What the gradients of single operations are: a file for each sort of them."""

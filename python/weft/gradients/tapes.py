@@ -1,0 +1,94 @@
+"""PyTorch's habit: a tape of whatever is computed in a block, and `backward()` of a result."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any
+
+from weft._weft import _full, _tape_end, _tape_watch, ndarray
+from weft.errors import GradientError
+from weft.gradients.sweep import sweep
+
+__all__ = ["backward", "tape"]
+
+
+class _Tapes(threading.local):
+    """Those of a thread: the blocks that it is in, and the tape of the block that ended last, until it is used."""
+
+    def __init__(self) -> None:
+        self.open: list[tape] = []
+        self.last: Any = None
+
+
+_TAPES = _Tapes()
+
+
+class tape:
+    """A block whose computations can go back: `y.backward()` in it or behind it sets `x.grad` of the arrays that `y` was made of.
+
+    Followed are the arrays that are given, or without any all arrays of floats and complex numbers that are read in the block. Gradients of
+    several results add up, as PyTorch's do, until `x.grad = None`. What was taken down is let go by `backward()`, and by the next tape.
+
+    >>> x = weft.asarray([1.0, 2.0])
+    >>> with weft.tape():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    array([2., 4.])
+    """
+
+    def __init__(self, *arrays: ndarray) -> None:
+        for array in arrays:
+            if not isinstance(array, ndarray) or array.dtype.kind not in "fcV":
+                what = array.dtype if isinstance(array, ndarray) else type(array).__name__
+                raise TypeError(f"a tape follows arrays of floats and complex numbers, and not {what}")
+        self._arrays = list(arrays)
+
+    def __enter__(self) -> tape:
+        _TAPES.last = None
+        self.begin()
+        _TAPES.open.append(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        _TAPES.open.pop()
+        _TAPES.last = _tape_end()
+
+    def begin(self) -> None:
+        """Begins to take down."""
+        _tape_watch(self._arrays)
+
+
+def backward(self: ndarray, gradient: Any = None) -> None:
+    """`ndarray.backward`: `gradient` is the cotangent of the array, needed unless it is one number.
+
+    GradientError where no tape took down how it was made.
+    """
+    from weft.gradients.transforms import as_cotangent
+
+    if gradient is None and self.shape != ():
+        raise GradientError("backward() of an array with axes needs the cotangent of its elements: y.backward(weft.ones_like(y))")
+    if self.dtype.kind not in "fcV":
+        raise GradientError(f"an array of {self.dtype} has no gradient")
+    seed = _full((), 1, self.dtype, self.device) if gradient is None else as_cotangent(gradient, self)
+    if not _TAPES.open:
+        taken, _TAPES.last = _TAPES.last, None
+        return _set_gradients(taken, self, seed)
+    # What is computed on the way back is nothing for the tape, which begins anew behind it.
+    taken = _tape_end()
+    try:
+        _set_gradients(taken, self, seed)
+    finally:
+        _TAPES.open[-1].begin()
+
+
+def _set_gradients(taken: Any, of: ndarray, seed: ndarray) -> None:
+    place = None if taken is None else taken.place(of)
+    if place is None:
+        raise GradientError(
+            "no tape took down how this array was made: compute it in a `with weft.tape():` block of this thread, and call backward() once"
+        )
+    for leaf, cotangent in enumerate(sweep(taken, [(place, seed)], taken.leaves())):
+        if cotangent is not None:
+            taken.add_to_gradient(leaf, cotangent)

@@ -1,0 +1,1 @@
+"""Gradients, against differences of numbers and against those of JAX and PyTorch."""
