@@ -148,18 +148,18 @@ def primitive(
     *,
     rules: str | None = None,
     like: Callable[..., Any] | None = None,
-    keeps_shape: bool = True,
+    shaped_by: int | None = None,
 ) -> Any:
     """A function of arrays that is computed at once, with a rule for its gradient, which `defvjp` of what this gives sets.
 
     The rule is a function of the results' cotangents, the results, and the arguments; it gives the arguments' cotangents, linear in those
     of the results and made by functions that have gradients themselves. Where no tape follows an argument the function is called as it is.
     `rules` names the file of `weft.gradients.rules` that sets the rule, which is read when it is first needed. `defbatched` sets how it is
-    computed for many values at once (see `Call.batched`). Without `keeps_shape` the shapes of what it gives depend on elements, so that
-    there is nothing to take down where there are none.
+    computed for many values at once (see `Call.batched`). On the elements of the argument with the number `shaped_by` the shape of what
+    it gives depends, so that there is nothing to take down where there are none.
     """
     if function is None:
-        return functools.partial(primitive, rules=rules, like=like, keeps_shape=keeps_shape)
+        return functools.partial(primitive, rules=rules, like=like, shaped_by=shaped_by)
     rule: list[Rule] = []
 
     @functools.wraps(function)
@@ -168,7 +168,7 @@ def primitive(
             return function(*args, **keywords)
         if not rule and rules is not None:
             import_module(f"weft.gradients.rules.{rules}")
-        if not keeps_shape and _lacks_elements(args, keywords):
+        if shaped_by is not None and _lacks_elements((args[shaped_by],), {}):
             raise _unknown_shape(function)
         if not rule:
             raise GradientError(f"{function.__name__} has no gradient")
@@ -196,11 +196,13 @@ def _lacks_elements(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 
 def _unknown_shape(function: Callable[..., Any]) -> CaptureError:
     return CaptureError(
-        f"the shape of what {function.__name__} gives depends on elements, of which there are none here: inside vmap nobody can look at them"
+        f"the shape of what {function.__name__} gives depends on elements, which nobody can look at inside vmap: do this outside of it"
     )
 
 
-def without_gradient(function: Callable[..., Any] | None = None, *, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
+def without_gradient(
+    function: Callable[..., Any] | None = None, *, keeps_shape: bool = True, like: Callable[..., Any] | None = None
+) -> Any:
     """A function of arrays that is computed at once, of which there is no gradient: indices, counts, what changes in steps.
 
     What it gives is followed by no tape, but by those of `vmap`.
