@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _as_it_is, _followed, _full, _tape_call, _tape_lacks_elements, _tape_pause, ndarray
+from weft._weft import _as_it_is, _followed, _full, _is_same, _tape_call, _tape_lacks_elements, _tape_pause, _unfollowed, ndarray
 from weft.errors import GradientError
 from weft.gradients.trees import flatten, unflatten
 
@@ -118,25 +118,38 @@ def followed_call(
     # What is written to the arrays later is nothing to the rule.
     kept = [_as_it_is(leaf) if isinstance(leaf, ndarray) else leaf for leaf in leaves]
     arrays = [leaf for leaf in kept if isinstance(leaf, ndarray)]
-    own_args, own_keywords = unflatten(spec, kept)
-    call = Call(function, vjp, own_args, own_keywords, arrays, like)
-    work = function
+    call = Call(function, vjp, *unflatten(spec, kept), arrays, like)
+    work, as_given = function, _unfollowed
     if _tape_lacks_elements(arrays):
-        work = like or function
-        own_args, own_keywords = unflatten(spec, [_zeros(leaf) if isinstance(leaf, ndarray) else leaf for leaf in kept])
+        work, as_given = like or function, _zeros
+    own = [as_given(leaf) if isinstance(leaf, ndarray) else leaf for leaf in kept]
+    before = [_as_it_is(leaf) for leaf in own if isinstance(leaf, ndarray)]
+    own_args, own_keywords = unflatten(spec, own)
     pause = _tape_pause()
     try:
         given = work(*own_args, **own_keywords)
     finally:
-        pause.end()
+        is_of_others = pause.end()
+    _check_called(function, given, is_of_others, before, [leaf for leaf in own if isinstance(leaf, ndarray)])
     results, call.spec = flatten(given)
-    for each in results:
-        if not isinstance(each, ndarray):
-            name = getattr(function, "__name__", "a function")
-            raise GradientError(f"{name} gives a {type(each).__name__}, of which there is no gradient: only arrays have one")
     made = _tape_call(call, arrays, results)
     call.results = [_as_it_is(each) for each in made]
     return unflatten(call.spec, made)
+
+
+def _check_called(function: Callable[..., Any], given: Any, is_of_others: bool, before: list[ndarray], own: list[ndarray]) -> None:
+    """GradientError for a function that did what its rule knows nothing of."""
+    name = getattr(function, "__name__", "a function")
+    for each in flatten(given)[0]:
+        if not isinstance(each, ndarray):
+            raise GradientError(f"{name} gives a {type(each).__name__}, of which there is no gradient: only arrays have one")
+    if is_of_others or _followed(given):
+        raise GradientError(
+            f"{name} reads an array that a gradient is taken of and that is none of its arguments: the gradient would be lost. "
+            "Pass it as an argument, or read weft.stop_gradient(x)"
+        )
+    if not all(_is_same(each, copy) for each, copy in zip(own, before)):
+        raise GradientError(f"{name} writes to an array that it is given, of which its rule knows nothing: let it write to a copy")
 
 
 def primitive(function: Callable[..., Any] | None = None, *, rules: str | None = None, like: Callable[..., Any] | None = None) -> Any:

@@ -32,7 +32,8 @@ class Outcome:
 def way_of(program: Program) -> str:
     """How a program is differentiated."""
     turn = program.seed % 16
-    if program.precision == "double" and turn in (3, 7, 11):
+    # What no gradient goes through changes between two gradients.
+    if program.precision == "double" and turn in (3, 7, 11) and not any("t.stop" in line for line in program.lines):
         return "second"
     if turn in (5, 13):
         return "batch"
