@@ -13,7 +13,7 @@ KEPT = WEFT_CACHE=all WEFT_CACHE_DIR=$(CURDIR)/target/objects/$(1)
 # Python tests run in so many processes: a test is mostly one compilation after the other.
 AT_ONCE := -n auto --maxprocesses 4
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup numpy-tests wheel numba-table clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup numpy-tests onnx-tests onnx-tests-setup wheel numba-table clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -24,6 +24,7 @@ help:
 	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
 	@echo "make array-api-tests  run the Array API standard's own tests on Weft (make array-api-tests-setup gets them)"
 	@echo "make numpy-tests  run all of NumPy's own tests of arrays with Weft behind its name, against the list of those that pass"
+	@echo "make onnx-tests  run ONNX's backend node tests with weft.nn, against the list of those that do not pass (make onnx-tests-setup gets them)"
 	@echo "make foreign-ptx  run what NVIDIA's compilers make of CUDA C and LLVM IR on the driver's double (make foreign-ptx-setup gets them)"
 	@echo "make numba-table  compare the types, values and random numbers that Weft is tested with to those of the Numba in .venv-peers"
 	@echo "make lint    formatting and lints"
@@ -113,6 +114,14 @@ array-api-tests: build
 # NumPy's own tests, those of the NumPy in .venv. WRITE=--write makes the lists of those that pass and of the others anew.
 numpy-tests: build
 	@$(call KEPT,python) $(PYTHON) tests/arrays/numpy_tests/run.py --all $(WRITE) $(NAMES)
+
+# ONNX's backend node tests, which its package makes. WRITE=--write makes the list of those that do not pass anew; NAMES shows only these.
+onnx-tests-setup: setup
+	@rm -rf tests/nn/build
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --target tests/nn/build -r tests/nn/requirements.txt
+
+onnx-tests: build
+	@$(call KEPT,python) $(PYTHON) tests/nn/onnx_nodes/run.py $(WRITE) $(NAMES)
 
 # Kernels that NVIDIA's own compilers make, on the driver's double, against NumPy; and every form of every instruction, against ptxas. NVRTC is fetched only when asked for (170 MB), into a
 # folder that git ignores; libNVVM comes with ptxas. NAMES="halves groups" takes only these.

@@ -31,7 +31,11 @@ from weft.errors import (
 _started = time.time()
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, fft, linalg, math, numba, polynomial, random, types
+    from weft import cuda, errors, fft, frameworks, linalg, math, nn, numba, polynomial, random, types
+    from weft.frameworks import jax_op, like, tf_op, torch_op
+    from weft.gradients import (
+        checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev, jvp, linearize, stop_gradient, tape, value_and_grad, vjp, vmap,
+    )  # fmt: skip
     from weft.types import bfloat16
 
 __all__ = [
@@ -56,11 +60,15 @@ __all__ = [
     "devices",
     "errors",
     "fft",
+    "frameworks",
     "get_num_threads",
+    "jax_op",
     "jit",
+    "like",
     "linalg",
     "math",
     "njit",
+    "nn",
     "numba",
     "polynomial",
     "prange",
@@ -68,6 +76,8 @@ __all__ = [
     "random",
     "set_device",
     "set_num_threads",
+    "tf_op",
+    "torch_op",
     "types",
     "vectorize",
 ]
@@ -87,8 +97,13 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "gradients", "linalg", "math", "numba", "polynomial", "random", "scipy", "types"):
+    if name in (
+        "arrays", "cuda", "cupy", "cupyx", "fft", "gradients", "linalg", "math", "nn", "numba", "polynomial", "random", "scipy", "types",
+    ):  # fmt: skip
         return importlib.import_module(f"weft.{name}")
+    if name in ("frameworks", "jax_op", "like", "tf_op", "torch_op"):
+        frameworks = importlib.import_module("weft.frameworks")
+        return frameworks if name == "frameworks" else getattr(frameworks, name)
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16
     if name.startswith("_") and not name.startswith("__array_"):

@@ -64,6 +64,14 @@ struct Places {
     strides: Strides,
 }
 
+/// The same as others see it.
+#[derive(Clone, Debug)]
+pub enum Lying {
+    Whole,
+    Axes(Dims, AxisMap),
+    Strided(i64, Strides),
+}
+
 /// One part of a basic index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
@@ -123,6 +131,16 @@ impl Storage {
     /// Where its elements are.
     pub fn device(&self) -> u8 {
         self.device
+    }
+
+    /// The type of its elements as they were made.
+    pub fn elem(&self) -> Scalar {
+        self.elem
+    }
+
+    /// A storage of elements that were made in a type.
+    pub fn made_as(elem: Scalar, value: Value) -> Arc<Storage> {
+        Storage::new(elem, value)
     }
 
     /// Another storage of the same kind.
@@ -185,6 +203,32 @@ impl Array {
                 own: true,
                 ..array.out_of_order(order)
             },
+        }
+    }
+
+    /// Where its elements are among its storage's.
+    pub fn lying(&self) -> Lying {
+        match &self.view {
+            View::Whole => Lying::Whole,
+            View::Axes(axes) => Lying::Axes(axes.base.clone(), axes.map.clone()),
+            View::Strided(places) => Lying::Strided(places.offset, places.strides.clone()),
+        }
+    }
+
+    /// A view of a storage, which holds what the view shows.
+    pub fn lies(storage: Arc<Storage>, elem: Scalar, shape: Dims, lying: Lying) -> Array {
+        let view = match lying {
+            Lying::Whole => View::Whole,
+            Lying::Axes(base, map) => View::Axes(Box::new(Axes { base, map })),
+            Lying::Strided(offset, strides) => View::Strided(Box::new(Places { offset, strides })),
+        };
+        Array {
+            elem,
+            shape,
+            storage,
+            view,
+            read_only: false,
+            own: false,
         }
     }
 

@@ -2,6 +2,9 @@
 //! arguments, and of whatever arrays it finds besides, whose elements nobody can look at.
 
 mod general;
+mod loaded;
+mod read;
+mod write;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -72,6 +75,16 @@ pub fn sized() {
 pub trait Call: Debug + Send + Sync {
     /// The results for operands.
     fn call(&self, operands: &[Value]) -> Result<Vec<Value>>;
+
+    /// The types and shapes of its results for operands that are not there yet; what is wrong with these.
+    fn gives(&self, _operands: &[Value]) -> Result<Vec<(Scalar, Dims)>> {
+        Err(Error::Internal("a call that does not say what it gives".into()))
+    }
+
+    /// What a graph's text says of it; none where it cannot be written.
+    fn text(&self) -> Option<String> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -236,6 +249,8 @@ enum Of {
 #[derive(Debug)]
 pub struct Graph {
     leaves: Vec<Source>,
+    /// What stands for them.
+    likes: Vec<Value>,
     constants: Vec<Value>,
     steps: Vec<Step>,
     /// Storages of the leaves that are written to, and their values after.
@@ -244,12 +259,30 @@ pub struct Graph {
     new: Vec<(Arc<Storage>, Place)>,
     results: Vec<(Array, Of)>,
     sized: bool,
+    calls: bool,
+}
+
+impl Graph {
+    fn empty() -> Graph {
+        Graph {
+            leaves: Vec::new(),
+            likes: Vec::new(),
+            constants: Vec::new(),
+            steps: Vec::new(),
+            written: Vec::new(),
+            new: Vec::new(),
+            results: Vec::new(),
+            sized: true,
+            calls: false,
+        }
+    }
 }
 
 impl Capture {
     /// What was recorded, and gives these results.
     pub fn graph(self, results: &[Array]) -> Result<Graph> {
         let mut leaves = Vec::new();
+        let mut likes = Vec::new();
         let mut ends: Vec<(Arc<Storage>, Value)> = Vec::new();
         let mut walk = Walk {
             calls: &self.calls,
@@ -259,22 +292,21 @@ impl Capture {
             walk.known.insert(Arc::as_ptr(leaf), Place::Leaf(leaves.len()));
             leaves.push(Source::Argument(*arg));
             ends.push((storage.clone(), storage.now()));
+            likes.push(leaf.clone());
             walk.kept.push(leaf.clone());
         }
         for outside in &self.outside {
             walk.known.insert(Arc::as_ptr(&outside.leaf), Place::Leaf(leaves.len()));
             leaves.push(Source::Fixed(outside.storage.clone()));
             ends.push((outside.storage.clone(), outside.now.clone()));
+            likes.push(outside.leaf.clone());
             walk.kept.push(outside.leaf.clone());
         }
         let mut graph = Graph {
             leaves,
-            constants: Vec::new(),
-            steps: Vec::new(),
-            written: Vec::new(),
-            new: Vec::new(),
-            results: Vec::new(),
+            likes,
             sized: self.sized,
+            ..Graph::empty()
         };
         for (at, (_, end)) in ends.iter().enumerate() {
             match walk.place(end)? {
@@ -302,6 +334,7 @@ impl Capture {
             graph.results.push((result.clone(), of));
         }
         (graph.constants, graph.steps) = (walk.constants, walk.steps);
+        graph.calls = graph.steps.iter().any(|step| matches!(step, Step::Call { .. }));
         Ok(graph)
     }
 }
@@ -502,6 +535,16 @@ impl Graph {
             Place::Made(at) => made[at].clone(),
             Place::Constant(at) => self.constants[at].clone(),
         }
+    }
+
+    /// Does it call what is no combination of nodes?
+    pub fn calls(&self) -> bool {
+        self.calls
+    }
+
+    /// How many arrays it gives.
+    pub fn results(&self) -> usize {
+        self.results.len()
     }
 
     /// How many nodes it makes.

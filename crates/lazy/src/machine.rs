@@ -81,6 +81,12 @@ pub fn name(number: u8) -> String {
     device(number).map_or_else(|_| format!("device {number}"), |device| device.id().to_string())
 }
 
+/// The number of the device of a name, if it has one.
+pub fn named(text: &str) -> Option<u8> {
+    let count = OTHERS.read().unwrap_or_else(PoisonError::into_inner).len() as u8;
+    (0..=count).find(|&number| name(number) == text)
+}
+
 /// Refuses elements that a device does not compute with.
 pub fn check_elem(number: u8, elem: Scalar) -> Result<()> {
     if number == CPU {

@@ -244,6 +244,16 @@ fn looked_up(name: &'static str, given: Given, types: impl Iterator<Item = (Scal
     *known.get_or_insert_default().entry(key).or_insert(resolved)
 }
 
+/// The operation of a ufunc, or of one of its results, that takes operands of just these types.
+pub fn named(name: &str, part: Option<u8>, operands: &[Scalar]) -> Option<&'static Operation> {
+    let resolved = resolve(ufunc_name(name)?, operands.iter().map(|&elem| (elem, false)))?;
+    let many = resolved.operations.len() > 1;
+    if many != part.is_some() || resolved.operands.as_slice() != operands {
+        return None;
+    }
+    resolved.operations.get(usize::from(part.unwrap_or(0))).copied()
+}
+
 /// A ufunc's name as it stands in keys, if there is a ufunc of that name.
 pub fn ufunc_name(name: &str) -> Option<&'static str> {
     static NAMES: RwLock<Vec<&'static str>> = RwLock::new(Vec::new());

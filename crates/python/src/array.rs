@@ -85,12 +85,7 @@ impl Memory {
     /// Memory at an address of a device that `owner` keeps alive.
     #[staticmethod]
     fn foreign(owner: Bound<'_, PyAny>, device: &PyDevice, address: u64, bytes: usize) -> Memory {
-        let buffer = Box::new(Foreign::new(&device.0, address, bytes));
-        Memory {
-            buffer,
-            device: device.0.clone(),
-            _owner: Some(owner.unbind()),
-        }
+        Memory::borrowed(owner, &device.0, address, bytes)
     }
 
     #[getter]
@@ -165,6 +160,14 @@ impl Memory {
 }
 
 impl Memory {
+    pub fn borrowed(owner: Bound<'_, PyAny>, device: &Arc<dyn Device>, address: u64, bytes: usize) -> Memory {
+        Memory {
+            buffer: Box::new(Foreign::new(device, address, bytes)),
+            device: device.clone(),
+            _owner: Some(owner.unbind()),
+        }
+    }
+
     pub fn of(buffer: Box<dyn Buffer>, device: Arc<dyn Device>) -> Memory {
         Memory {
             buffer,
@@ -271,7 +274,7 @@ pub struct DeviceArray {
 #[pymethods]
 impl DeviceArray {
     #[new]
-    fn new(
+    pub fn new(
         py: Python<'_>,
         memory: Py<Memory>,
         offset: usize,

@@ -345,8 +345,12 @@ impl Code {
             end += entry.ty(*param).slots();
             slot < end
         });
-        let writes = self.writes.get_or_init(|| calls::writes(&self.module));
-        at.and_then(|at| writes.get(at).copied()).unwrap_or(true)
+        at.and_then(|at| self.written_parameters().get(at).copied()).unwrap_or(true)
+    }
+
+    /// Whether the code may write to the elements of each of its parameters.
+    pub fn written_parameters(&self) -> &[bool] {
+        self.writes.get_or_init(|| calls::writes(&self.module))
     }
 
     /// Runs with the GIL released; what the code printed goes to `sys.stdout`.

@@ -136,6 +136,11 @@ impl Dispatcher {
         self.core.signatures.len()
     }
 
+    /// For arguments of these specs, whether each parameter's elements may be written to.
+    fn _writes(&self, row: &Bound<'_, PyTuple>) -> PyResult<Vec<bool>> {
+        Ok(self.core.code_of(row.py(), row)?.written_parameters().to_vec())
+    }
+
     /// What a kernel for arguments of these specs takes of the current device.
     fn _resources<'py>(&self, row: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyDict>> {
         self.core.code_of(row.py(), row)?.resources(row.py())

@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 use weft_ir::{Kind, Scalar};
 use weft_runtime::{DeviceId, DeviceKind};
 
-use crate::array::{DeviceArray, dense_strides};
+use crate::array::{DeviceArray, Memory, dense_strides};
+use crate::devices;
+use crate::numpy::{Numpy, RawView};
 
 const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
@@ -92,6 +94,15 @@ fn scalar_of(ty: DataType) -> Option<Scalar> {
     Scalar::ALL.into_iter().find(|&scalar| {
         let known = data_type(scalar);
         (known.code, known.bits, known.lanes) == (ty.code, ty.bits, ty.lanes)
+    })
+}
+
+fn known_scalar(ty: DataType) -> PyResult<Scalar> {
+    scalar_of(ty).ok_or_else(|| {
+        let DataType { code, bits, lanes } = ty;
+        PyBufferError::new_err(format!(
+            "elements of DLPack's type code {code} with {bits} bits and {lanes} lanes have no type in Weft"
+        ))
     })
 }
 
@@ -259,12 +270,7 @@ pub fn from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
     }
     // SAFETY: as above.
     let tensor = unsafe { &*tensor };
-    let scalar = scalar_of(tensor.dtype).ok_or_else(|| {
-        let DataType { code, bits, lanes } = tensor.dtype;
-        PyBufferError::new_err(format!(
-            "elements of DLPack's type code {code} with {bits} bits and {lanes} lanes have no type in Weft"
-        ))
-    })?;
+    let scalar = known_scalar(tensor.dtype)?;
     let rank = usize::try_from(tensor.ndim).unwrap_or(0);
     let shape = entries(tensor.shape, rank).unwrap_or_default();
     let item = scalar.size() as i64;
@@ -282,6 +288,94 @@ pub fn from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
         strides,
         scalar.numpy_name(),
     ))
+}
+
+/// The elements of another library's tensor where they are, for the time of a call: a NumPy array of those in the host's memory, a device
+/// array of those on a CUDA device. `owner`, which is the tensor, keeps the memory; the capsule is looked at and left as it was.
+#[pyfunction]
+pub fn view_of_dlpack<'py>(capsule: &Bound<'py, PyAny>, owner: Bound<'py, PyAny>, writable: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = owner.py();
+    // SAFETY: the object is alive; a capsule of this name holds such a structure, and an error is set where it has another name.
+    let managed = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr()) }.cast::<Managed>();
+    if managed.is_null() {
+        return Err(PyErr::fetch(py));
+    }
+    // SAFETY: as above; the capsule keeps it.
+    let tensor = unsafe { &(*managed).tensor };
+    let scalar = known_scalar(tensor.dtype)?;
+    let rank = usize::try_from(tensor.ndim).unwrap_or(0);
+    let shape = entries(tensor.shape, rank).unwrap_or_default();
+    let item = scalar.size() as i64;
+    let strides = match entries(tensor.strides, rank) {
+        Some(strides) => strides.iter().map(|s| s * item).collect(),
+        None => dense_strides(&shape, item),
+    };
+    let place = Elements {
+        elem: scalar,
+        address: tensor.data as u64 + tensor.byte_offset,
+        shape: shape.iter().map(|&n| n as isize).collect(),
+        strides: strides.iter().map(|&n| n as isize).collect(),
+        device: match tensor.device_type {
+            CPU => None,
+            CUDA => Some(tensor.device_id),
+            other => {
+                return Err(PyBufferError::new_err(format!(
+                    "the tensor is on a device of DLPack's kind {other}, where Weft's functions do not take it"
+                )));
+            }
+        },
+    };
+    // SAFETY: the tensor keeps its memory, and only a call works with what is made here.
+    unsafe { place.view(py, owner, writable) }
+}
+
+/// Where another library has elements: in the host's memory, or on a CUDA device by its number.
+#[derive(Debug)]
+pub struct Elements {
+    pub elem: Scalar,
+    pub address: u64,
+    pub shape: Vec<isize>,
+    /// In bytes.
+    pub strides: Vec<isize>,
+    pub device: Option<i32>,
+}
+
+impl Elements {
+    /// A NumPy array or a device array of them.
+    ///
+    /// # Safety
+    /// They must be there as long as `owner` lives, or what is made here is used.
+    pub unsafe fn view<'py>(self, py: Python<'py>, owner: Bound<'py, PyAny>, writable: bool) -> PyResult<Bound<'py, PyAny>> {
+        let Some(number) = self.device else {
+            let numpy = Numpy::get(py)?;
+            if self.shape.contains(&0) {
+                // There may be no address. Nothing is read or written.
+                return numpy.new_array(py, &self.shape, self.elem, false);
+            }
+            let raw = RawView {
+                elem: self.elem,
+                data: self.address,
+                shape: self.shape,
+                strides: self.strides,
+                writable,
+            };
+            // SAFETY: the caller vouches for the memory.
+            return unsafe { numpy.view(owner, &raw) };
+        };
+        let device = devices::named(py, &format!("cuda:{number}"))?;
+        let (low, high) =
+            crate::numpy::bounds(self.address, &self.shape, &self.strides, self.elem.size()).unwrap_or((self.address, self.address));
+        let memory = Bound::new(py, Memory::borrowed(owner, &device, low, (high - low) as usize))?.unbind();
+        let array = DeviceArray::new(
+            py,
+            memory,
+            (self.address - low) as usize,
+            self.shape,
+            self.strides,
+            self.elem.numpy_name(),
+        )?;
+        Ok(Bound::new(py, array)?.into_any())
+    }
 }
 
 /// Takes the pointer out of a capsule, which others cannot use after.

@@ -37,6 +37,7 @@ mod signature;
 mod slots;
 mod stream;
 mod ufunc;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -59,6 +60,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::to_dlpack, module)?)?;
+    module.add_function(wrap_pyfunction!(dlpack::view_of_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(devices::cuda_status, module)?)?;
     module.add_function(wrap_pyfunction!(devices::gpu_status, module)?)?;
     module.add_function(wrap_pyfunction!(devices::current_device, module)?)?;
@@ -70,6 +72,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profile::cuda_profiler, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::linalg, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::_linalg_here, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::_linalg_captured, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::compile_ptx, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::ptx_target, module)?)?;
     module.add_function(wrap_pyfunction!(stream::stream_argument, module)?)?;
@@ -77,6 +80,8 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(devices::set_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(devices::synchronize, module)?)?;
     module.add_function(wrap_pyfunction!(signature::typeof_, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::_xla_register, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::_xla_handler, module)?)?;
     lazy::add_to(module)?;
     Ok(())
 }

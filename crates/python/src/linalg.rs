@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use weft_cpu::Crew;
 use weft_ir::Scalar;
-use weft_lazy::{Dims, Node, Piece, machine};
+use weft_lazy::capture::{self, Call};
+use weft_lazy::{Array, Dims, Node, Piece, Placed, Value, machine};
 use weft_linalg::{Dtype, Failure, Operand, Routine};
 
 use crate::errors;
@@ -54,6 +55,112 @@ pub fn _linalg_here<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTupl
         return PyTuple::new(py, made)?.into_bound_py_any(py);
     }
     made.pop().into_bound_py_any(py)
+}
+
+/// A routine as a step of a captured graph, which needs no Python.
+#[derive(Debug)]
+pub struct Native(&'static Routine);
+
+impl Native {
+    /// The routine of a name.
+    pub fn find(name: &str) -> Option<Native> {
+        Routine::find(name).map(Native)
+    }
+
+    /// Of which type what it gives for such operands is, and in what shapes; and the shape of the stack. Else what is wrong with them.
+    pub fn resolve(&self, operands: &[Value]) -> weft_lazy::Result<(Dtype, Vec<(Scalar, Dims)>, Vec<usize>)> {
+        let name = self.0.name;
+        let refused = |what: &str| Err(weft_lazy::Error::Type(format!("{name}: {what}")));
+        let Some(dtype) = operands.first().and_then(|operand| dtype_of(operand.elem)) else {
+            return refused("takes float32, float64, complex64 or complex128");
+        };
+        if operands.len() != self.0.inputs.len() || !self.0.takes(dtype) {
+            return refused("takes other operands");
+        }
+        if operands.iter().any(|operand| dtype_of(operand.elem) != Some(dtype) || operand.device != machine::CPU) {
+            return refused("operands are of one dtype, on the CPU");
+        }
+        let lengths = |value: &Value| value.shape.iter().map(|&n| n as usize).collect::<Vec<usize>>();
+        let shapes: Vec<Vec<usize>> = operands.iter().map(lengths).collect();
+        let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
+        let shapes = self
+            .0
+            .resolve(&shapes)
+            .map_err(|mismatch| weft_lazy::Error::Value(format!("{name}: {mismatch}")))?;
+        let outputs = (self.0.outputs.iter().zip(&shapes.outputs))
+            .map(|(form, shape)| (scalar_of(form.kind.of(dtype)), shape.iter().map(|&n| n as u64).collect()))
+            .collect();
+        Ok((dtype, outputs, shapes.stack))
+    }
+}
+
+impl Call for Native {
+    fn call(&self, operands: &[Value]) -> weft_lazy::Result<Vec<Value>> {
+        let (dtype, outputs, stack) = self.resolve(operands)?;
+        let mut places = Vec::with_capacity(operands.len() + outputs.len());
+        let mut held = Vec::with_capacity(operands.len());
+        for value in operands {
+            let mut placed = Placed::of(value)?;
+            let mut place = place_of(&placed, &value.shape);
+            if !place.is_regular(dtype.size()) || !placed.address().is_multiple_of(dtype.size() as u64) {
+                placed = Placed::dense(value)?;
+                place = place_of(&placed, &value.shape);
+            }
+            held.push(placed);
+            places.push(place);
+        }
+        let mut made = Vec::with_capacity(outputs.len());
+        for (elem, shape) in outputs {
+            let piece = Piece::fresh(machine::CPU, &shape, elem)?;
+            let lengths: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
+            places.push(Operand {
+                data: piece.address() as *mut u8,
+                strides: in_c_order(&lengths, elem.size()),
+                shape: lengths,
+            });
+            made.push(Node::stored(elem, shape, piece));
+        }
+        // SAFETY: the operands are held, aligned and of the dtype, and nobody writes to what somebody holds; the shapes were found from theirs.
+        // The outputs are new, and nobody has them yet.
+        unsafe { weft_linalg::run(self.0, dtype, &places, &stack, &Crew) }
+            .map_err(|failure| weft_lazy::Error::Host(Box::new(Python::attach(|py| refusal(py, failure)))))?;
+        Ok(made)
+    }
+
+    fn gives(&self, operands: &[Value]) -> weft_lazy::Result<Vec<(Scalar, Dims)>> {
+        self.resolve(operands).map(|(_, outputs, _)| outputs)
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.0.name.into())
+    }
+}
+
+fn place_of(placed: &Placed, shape: &Dims) -> Operand {
+    Operand {
+        data: placed.address() as *mut u8,
+        shape: shape.iter().map(|&n| n as usize).collect(),
+        strides: placed.strides.iter().map(|&stride| stride as isize).collect(),
+    }
+}
+
+/// Records a routine in the graph that is captured: the array that it gives.
+#[pyfunction]
+#[pyo3(signature = (name, *arrays))]
+pub fn _linalg_captured(py: Python<'_>, name: &str, arrays: &Bound<'_, PyTuple>) -> PyResult<NdArray> {
+    let native = Native::find(name).ok_or_else(|| PyValueError::new_err(format!("no routine is called {name:?}")))?;
+    let operands: Vec<Value> = (arrays.iter())
+        .map(|array| Ok(array.cast::<NdArray>()?.get().array.read()))
+        .collect::<PyResult<_>>()?;
+    let (_, outputs, _) = native.resolve(&operands).map_err(|e| lazy::error(py, e))?;
+    let like: Vec<Array> = (outputs.into_iter())
+        .map(|(elem, shape)| Array::of(Node::fill(elem, shape, [0; 2])))
+        .collect();
+    let mut made = capture::call(std::sync::Arc::new(native), operands, &like).unwrap_or_default();
+    match (made.pop(), made.is_empty()) {
+        (Some(value), true) => Ok(NdArray::of(value)),
+        _ => Err(errors::internal(py, "nothing is captured, or a routine gives several arrays".into())),
+    }
 }
 
 /// Strides in bytes of an array whose memory there is.

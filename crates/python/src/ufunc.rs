@@ -13,7 +13,7 @@ use weft_front::ArgType;
 use weft_ir::{Module, Scalar, SourceId};
 use weft_lazy::operation::Operation;
 use weft_lazy::{machine, record};
-use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
+use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, Stream, lock};
 
 use crate::array::DeviceArray;
 use crate::bind::Args;
@@ -26,6 +26,7 @@ use crate::operand::{
     shape_of,
 };
 use crate::signature::show;
+use crate::stream::PyStream;
 use crate::{core, devices, errors};
 
 /// A scalar function as a ufunc, over the dispatcher that compiles the function itself.
@@ -70,6 +71,13 @@ type ScalarKey = (Vec<ArgType>, bool);
 
 type LoopKey = (DeviceId, Vec<ArgType>, usize, SmallVec<[Access; 4]>, bool);
 
+/// Where the results of a call go: to an output, or a new array of a dtype, whose elements lie in an order.
+struct Target<'py> {
+    out: Option<Bound<'py, PyAny>>,
+    dtype: Option<Bound<'py, PyAny>>,
+    order: Order,
+}
+
 struct Compiled {
     module: Arc<Module>,
     executable: Arc<dyn Executable>,
@@ -111,7 +119,21 @@ impl Ufunc {
             return Ufunc::lazily(slf, &args, out, r#where, dtype, casting, order);
         }
         let inputs = this.inputs(numpy, &args)?;
-        this.computed(py, numpy, inputs, out, r#where, dtype, casting, order)
+        let (target, stream) = (Target { out, dtype, order }, None);
+        this.computed(py, numpy, inputs, target, r#where, casting, stream)
+    }
+
+    /// Calls the function in the order of a stream, `None` for the default one: the operands are followed by the output.
+    #[pyo3(signature = (stream, *args))]
+    fn _run_on<'py>(&self, stream: Option<&PyStream>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = Numpy::get(args.py())?;
+        let (args, out) = self.output(args, None)?;
+        let target = Target {
+            out,
+            dtype: None,
+            order: Order::Keep,
+        };
+        self.computed(args.py(), numpy, self.inputs(numpy, &args)?, target, None, "same_kind", stream)
     }
 
     /// Records the function of whole numbers that count up from a position, one for each element of a shape, and of the same numbers for
@@ -229,19 +251,19 @@ impl Ufunc {
         self._weft_dispatcher_.get().core.captured.params.len()
     }
 
-    /// Computes it now.
+    /// Computes it now, on a GPU in the order of a stream.
     #[expect(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn computed<'py>(
         &self,
         py: Python<'py>,
         numpy: &Numpy,
         mut inputs: Vec<Input<'py>>,
-        out: Option<Bound<'py, PyAny>>,
+        target: Target<'py>,
         r#where: Option<Bound<'py, PyAny>>,
-        dtype: Option<Bound<'py, PyAny>>,
         casting: &str,
-        order: Order,
+        stream: Option<&PyStream>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let Target { out, dtype, order } = target;
         let mask = match r#where {
             Some(mask) if !mask.extract::<bool>().is_ok_and(|all| all) => Some(self.mask(numpy, &mask)?),
             _ => None,
@@ -274,7 +296,7 @@ impl Ufunc {
             input.part_from(numpy, &target)?;
         }
         let mask = mask.map(|mut mask| mask.part_from(numpy, &target).map(|()| mask)).transpose()?;
-        self.run(py, &device, types, &scalar, &shape, &inputs, &target, mask.as_ref())?;
+        self.run(py, &device, types, &scalar, &shape, &inputs, &target, mask.as_ref(), stream)?;
         if fresh && shape.is_empty() {
             output.get_item(PyTuple::empty(py))
         } else {
@@ -530,6 +552,7 @@ impl Ufunc {
         inputs: &[Input<'_>],
         target: &Input<'_>,
         mask: Option<&Input<'_>>,
+        stream: Option<&PyStream>,
     ) -> PyResult<()> {
         // The output goes last into the plan, whose axes follow its strides; the loop wants the mask after it.
         let walked: Vec<&Input<'_>> = inputs.iter().chain(mask).chain([target]).collect();
@@ -558,6 +581,7 @@ impl Ufunc {
         }
         let host_arrays = if device.host_accessible() { Vec::new() } else { args.host_arrays() };
         let options = CallOptions {
+            stream: stream.map(|stream| &*stream.stream as &dyn Stream),
             host_arrays: &host_arrays,
             ..CallOptions::default()
         };

@@ -38,6 +38,7 @@ _BY_MODULE = {
         choose compress diag_indices diag_indices_from extract fill_diagonal ix_ mask_indices place put put_along_axis putmask
         ravel_multi_index take take_along_axis unravel_index
     """,
+    "graphs": "load_graph save_graph",
     "grids": "c_ mgrid ndenumerate ndindex ogrid r_",
     "information": "__array_api_version__ __array_namespace_info__",
     "interop": "asnumpy eval",

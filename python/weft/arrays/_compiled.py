@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import Memory, _adopt, _capture_call, _from_numpy, _full, _to_numpy, ndarray
+from weft._weft import Memory, _adopt, _capture_call, _from_numpy, _full, _tape_lacks_elements, _to_numpy, ndarray
 from weft.errors import CaptureError
 
 # Texts whose results have shapes that the operands' shapes decide.
@@ -69,12 +69,16 @@ def at_once(
     keeps_shape: bool,
     like: Callable[..., Any] | None,
 ) -> Any:
-    """What a way of calling a function gives for values, at once or, in a captured graph, whenever the graph runs."""
+    """What a way of calling a function gives for values: at once or, in a captured graph, whenever the graph runs, or when `vmap` does."""
     try:
         return way(function, values)
     except CaptureError:
         if not keeps_shape:
             raise
+        if _tape_lacks_elements([value for value in values if isinstance(value, ndarray)]):
+            from weft.gradients.primitives import later
+
+            return later(functools.partial(way, function), values, None if like is None else functools.partial(way, like))
         return recorded(functools.partial(way, function), values, None if like is None else functools.partial(way, like))
 
 

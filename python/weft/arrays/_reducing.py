@@ -14,6 +14,7 @@ from weft._weft import (
     _broadcast,
     _cast,
     _fold,
+    _followed,
     _full,
     _order,
     _order_of_steps,
@@ -27,6 +28,7 @@ from weft._weft import (
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, place_in, with_ones
 from weft.arrays._rows import converted, in_three, loop_of
+from weft.gradients.primitives import primitive
 from weft.kernels.launching import fits, launched, on_a_device
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     """`ufunc.accumulate`."""
     along = _one_axis(x, axis, "accumulate")
     computed = _computed_type(function, x, dtype, out, "accumulate")
+    if _followed(x) and (known := _accumulated_followed(function.__name__, _typed(x, computed), along)) is not None:
+        if out is not None and out.shape != x.shape:
+            raise ValueError("provided out is the wrong size for the accumulation.")
+        return _into(out, known, "accumulate")
     order = _order([x])
     place = place_in(order, along)
     result = _scanned(function.__name__, in_order(x, order), place, computed)
@@ -74,6 +80,19 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     if out is not None and out.shape != x.shape:
         raise ValueError("provided out is the wrong size for the accumulation.")
     return _into(out, out_of_order(result, order), "accumulate")
+
+
+def _accumulated_followed(name: str, x: ndarray, axis: int) -> ndarray | None:
+    """`ufunc.accumulate` of an array that has a gradient, by an operation that has one."""
+    from weft.arrays.cumulative import running
+
+    if name in ("add", "multiply"):
+        return running("cumsum" if name == "add" else "cumprod", x, axis, x.dtype)
+    if name not in ("maximum", "minimum", "fmax", "fmin"):
+        return None
+    from weft.gradients.rules.running import extremes
+
+    return extremes(name, x, axis)
 
 
 def _scanned(name: str, x: ndarray, axis: int, dtype: np.dtype) -> ndarray | None:
@@ -101,15 +120,21 @@ def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any,
     steps = [0 if axis == along or n == 1 else step for axis, (n, step) in enumerate(zip(x.shape, x.strides))]
     order = _order_of_steps([steps])
     place = place_in(order, along)
-    lying = in_order(_typed(x, computed), order)
-    result = _runs_folded_there(function.__name__, lying, place, starts)
-    if result is None:
-        source = np.ascontiguousarray(_to_numpy(lying))
-        made = np.empty((*source.shape[:place], starts.size, *source.shape[place + 1 :]), computed)
-        if made.size:
-            loop_of("reduceat", function.__name__)(in_three(source, place), starts, in_three(made, place))
-        result = _moves.adopted(made, x.device)
+    result = runs(function.__name__, in_order(_typed(x, computed), order), place, starts)
     return _into(out, out_of_order(result, order), "reduceat")
+
+
+@primitive(rules="running")
+def runs(name: str, x: ndarray, axis: int, starts: np.ndarray) -> ndarray:
+    """What `reduceat` gives of an array whose dtype is the result's."""
+    result = _runs_folded_there(name, x, axis, starts)
+    if result is not None:
+        return result
+    source = np.ascontiguousarray(_to_numpy(x))
+    made = np.empty((*source.shape[:axis], starts.size, *source.shape[axis + 1 :]), x.dtype)
+    if made.size:
+        loop_of("reduceat", name)(in_three(source, axis), starts, in_three(made, axis))
+    return _moves.adopted(made, x.device)
 
 
 def _starts_of(indices: Any) -> np.ndarray:
@@ -144,6 +169,8 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
         raise ValueError("second operand provided when ufunc is unary")
     if function.nin == 2 and values is MISSING:
         raise ValueError("second operand needed for ufunc")
+    if _followed(x, key, values) and _updated_followed(function.__name__, x, key, values):
+        return
     if function.nin == 2 and _updated_there(function, x, key, values):
         return
     given = () if values is MISSING else (array_of(values),)
@@ -162,6 +189,18 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
     else:
         loop_of("at", function.__name__, read, put)(row, flat, *_values_at(given[0], places.shape, loop[1]))
     _assign(x, _moves.adopted(copy, x.device))
+
+
+def _updated_followed(name: str, x: ndarray, key: Any, values: Any) -> bool:
+    """Does what `ufunc.at` does to an array that has a gradient, by an operation that has one."""
+    if name not in ("add", "subtract"):
+        return False
+    from weft.gradients.rules import subscripts
+
+    subscripts.check(key)
+    given = array_of(values)
+    _assign(x, subscripts.with_sums(x, key, given if name == "add" else _ufunc("negative", (given,))))
+    return True
 
 
 def _updated_there(function: ufunc, x: ndarray, key: Any, values: Any) -> bool:

@@ -28,7 +28,7 @@ from ._common import (
     turned_if_fortran,
     u,
 )
-from .interop import from_device
+from .interop import from_device, is_foreign_half, refuse_negated
 
 
 def _made(shape: Any, value: Any, dtype: Any, order: Any, device: Any) -> ndarray:
@@ -174,7 +174,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
             raise ValueError(_COPY_NEEDED)
         if isinstance(a, DeviceArray) or hasattr(a, "__cuda_array_interface__"):
             return asarray(from_device(a), found, order, device=place)
-        if hasattr(a, "__dlpack__") and not isinstance(a, (np.ndarray, np.generic)) and not hasattr(a, "__array__"):
+        if hasattr(a, "__dlpack__") and not isinstance(a, (np.ndarray, np.generic)) and (not hasattr(a, "__array__") or is_foreign_half(a)):
             a = from_dlpack(a)
             return asarray(a, found, order, device=place)
         return _in_order(array_of(a, found, place), order)
@@ -251,8 +251,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> n
         raise AttributeError(f"'{type(x).__name__}' object has no attribute '__dlpack__'")
     if copy is False:
         raise ValueError(_COPY_NEEDED)
-    if x.__dlpack_device__()[0] in _ON_CUDA:
+    if x.__dlpack_device__()[0] in _ON_CUDA or is_foreign_half(x):
         return asarray(from_device(x), device=device)
+    refuse_negated(x)
     return array_of(np.from_dlpack(x), device=as_device(device))
 
 

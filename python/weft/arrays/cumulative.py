@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _fold, _order, _order_of_copy, _reshape, ndarray
+from weft.gradients.primitives import primitive
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -70,16 +71,20 @@ def accumulated(function: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarr
     if out is not None and dtype is None and np.can_cast(kind, out.dtype, "same_kind"):
         kind = out.dtype
     order = _order([a])
-    place = place_in(order, axis)
+    found = running(function, in_order(a, order), place_in(order, axis), kind)
+    return given(out_of_order(found, order), out, "unsafe")
+
+
+@primitive(rules="running")
+def running(function: str, a: ndarray, axis: int, kind: np.dtype) -> ndarray:
+    """What `cumsum` or `cumprod` gives along an axis, of a dtype."""
     if on_a_device(a) and fits(a):
         from weft.kernels.scan import scanned
 
-        found = launched(scanned, "add" if function == "cumsum" else "multiply", in_order(a, order), place, kind)
-    else:
-        a = a if a.dtype == kind else _cast(a, kind)
-        words = "" if kind == sum_dtype(kind) else f", {_compiled.literal(kind)}"
-        found = _compiled.call(f"np.{function}(a, {place}{words})", a=in_order(a, order))
-    return given(out_of_order(found, order), out, "unsafe")
+        return launched(scanned, "add" if function == "cumsum" else "multiply", a, axis, kind)
+    a = a if a.dtype == kind else _cast(a, kind)
+    words = "" if kind == sum_dtype(kind) else f", {_compiled.literal(kind)}"
+    return _compiled.call(f"np.{function}(a, {axis}{words})", a=a)
 
 
 def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:
@@ -304,16 +309,20 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if xp.size == 0:
         raise ValueError("array of sample points is empty")
     ends = {name: _end(value, fp) for name, value in (("left", left), ("right", right)) if value is not None}
-    shape, row = x.shape, flat(x)
-    words = "".join(f", {name}={name}" for name in ends)
     if period is not None:
         ends["period"] = float(period)
-        words += ", period=period"
-    if on_a_device(row) and fits(row, xp):
+    return _reshape(heights(flat(x), xp, fp, **ends), x.shape)
+
+
+@primitive(rules="statistics")
+def heights(x: ndarray, xp: ndarray, fp: ndarray, **ends: Any) -> ndarray:
+    """What `interp` gives at a row of places; `ends` are its other arguments, as far as there are any."""
+    if on_a_device(x) and fits(x, xp):
         from weft.kernels.interpolation import heights
 
-        return _reshape(launched(heights, row, xp, fp, *(ends.get(name) for name in ("left", "right", "period"))), shape)
-    return _reshape(_compiled.call(f"np.interp(x, xp, fp{words})", x=row, xp=xp, fp=fp, **ends), shape)
+        return launched(heights, x, xp, fp, *(ends.get(name) for name in ("left", "right", "period")))
+    words = "".join(f", {name}={name}" for name in ends)
+    return _compiled.call(f"np.interp(x, xp, fp{words})", x=x, xp=xp, fp=fp, **ends)
 
 
 def _wide(x: ndarray) -> ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _fold, _order, _reshape, _select, _strided, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _fold, _followed, _order, _reshape, _select, _strided, _to_numpy, ndarray
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -91,6 +91,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         return _put_out(_cast(found, a.dtype, True), out)
     if number.size and a.shape[axis] == 0 and 0 not in a.shape[:axis] + a.shape[axis + 1 :]:
         raise IndexError("cannot do a non-empty take from an empty axes.")
+    if _followed(a, number):
+        return _put_out(a[(slice(None),) * axis + (_inside(array_of(number), a.shape[axis], mode),)], out)
     if on_a_device(a) and fits(a):
         from weft.kernels.subscripts import taken_along
 
@@ -98,6 +100,14 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     number = _cast(array_of(number), np.dtype(np.int64))
     found = _compiled.call(f"np.take(a, i, {axis}, mode={mode!r})", a=a, i=flat(number))
     return _put_out(_reshape(found, shape), out)
+
+
+def _inside(number: ndarray, n: int, mode: str) -> ndarray:
+    """Indices as `mode` has them: those outside are others inside, unless they are to raise."""
+    number = _cast(number, np.dtype(np.int64))
+    if mode == "raise" or n == 0:
+        return number
+    return u("remainder", number, n) if mode == "wrap" else u("minimum", u("maximum", number, 0), n - 1)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
@@ -108,6 +118,8 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
            [6]])
     """
     arr, indices, axis = _beside(arr, indices, axis)
+    if _followed(arr, indices):
+        return arr[_mesh(arr, indices, axis)]
     order = _order([indices])
     place = place_in(order, axis)
     if on_a_device(arr) and fits(arr, indices):
@@ -116,6 +128,13 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
         return out_of_order(launched(taken_beside, in_order(arr, order), in_order(indices, order), place), order)
     found = _compiled.call(f"np.take_along_axis(a, i, {place})", a=in_order(arr, order), i=in_order(indices, order))
     return out_of_order(found, order)
+
+
+def _mesh(arr: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
+    """The subscript that selects what lies at indices along an axis, where each row has its own."""
+    from weft.gradients.rules.subscripts import along
+
+    return along(arr, indices, axis)
 
 
 def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
@@ -167,6 +186,9 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
         _assign(arr, _reshape(row, arr.shape))
         return
     _, found, axis = _beside(arr, indices, axis)
+    if _followed(arr, found, values):
+        arr[_mesh(arr, found, axis)] = values_for(values, arr.dtype)
+        return
     if on_a_device(arr) and fits(arr, found):
         from weft.kernels.subscripts import with_values_beside
 
@@ -191,12 +213,26 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     if number.size and (number.dtype.kind not in "biu" or number.dtype == np.uint64):
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
     values = flat(values_for(v, a.dtype))
+    if _followed(a, number, values):
+        _put_followed(a, _inside(flat(array_of(number)), a.size, mode), values)
+        return
     if on_a_device(a) and fits(a, number):
         from weft.kernels.subscripts import with_values
 
         _assign(a, launched(with_values, a, number, values, mode))
         return
     _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(array_of(number), np.dtype(np.int64))), v=values)
+
+
+def _put_followed(a: ndarray, number: ndarray, values: ndarray) -> None:
+    """Puts values, over and over, at indices into an array as one row, by what gradients know."""
+    from .shapes import resize
+
+    if number.size == 0 or values.size == 0:
+        return
+    row = _cast(flat(a), a.dtype, True)
+    row[number] = resize(values, (number.size,))
+    _assign(a, _reshape(row, a.shape))
 
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
@@ -212,6 +248,14 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     flags = array_of(mask)
     if flags.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    if _followed(arr, mask, vals):
+        from .searching import flatnonzero
+
+        number, values = flatnonzero(flags), flat(_safely(vals, arr.dtype))
+        if number.size and not values.size:
+            raise ValueError("Cannot insert from an empty array!")
+        _put_followed(arr, number, values)
+        return
     if on_a_device(arr) and fits(arr):
         from weft.kernels.subscripts import with_values_where
 
@@ -266,6 +310,10 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
+    if _followed(a, condition):
+        from .searching import flatnonzero
+
+        return _put_out(take(a, flatnonzero(condition), axis), out)
     if on_a_device(a) and fits(a, condition):
         from weft.kernels.moving import moved_to
         from weft.kernels.subscripts import compressed

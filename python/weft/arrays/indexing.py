@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _order_of_steps, _reshape, _select, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _followed, _from_numpy, _full, _order_of_steps, _reshape, _select, _to_numpy, ndarray
 from weft.arrays import _compiled, _moves
 from weft.arrays._common import Order, in_order, out_of_order
 from weft.errors import CaptureError
@@ -30,6 +30,16 @@ def getitem(x: ndarray, key: Any) -> ndarray:
     >>> x[x > 4]
     array([5, 6])
     """
+    if _followed(x, key):
+        from weft.gradients.rules import subscripts
+
+        subscripts.check(key)
+        return subscripts.got(x, key)
+    return elements(x, key)
+
+
+def elements(x: ndarray, key: Any) -> ndarray:
+    """What `getitem` gives, of which no tape takes notice."""
     entries = _entries(x, key)
     order = _order_of(x, entries)
     try:
@@ -145,6 +155,21 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         return
     if _is_lone_mask(entries) and _set_masked(x, entries[0].value, value):
         return
+    if _followed(x, key, value):
+        from weft.gradients.rules import subscripts
+
+        subscripts.check(key)
+        _assign(x, subscripts.with_elements(x, key, _value_for(x, value)))
+        return
+    put(x, entries, value)
+
+
+def _value_for(x: ndarray, value: Any) -> ndarray:
+    return _cast(value, x.dtype) if isinstance(value, ndarray) else _from_numpy(_values(x, value), x.device)
+
+
+def put(x: ndarray, entries: list[_Entry], value: Any) -> None:
+    """What `setitem` does, of which no tape takes notice, with a subscript's parts."""
     try:
         _set(x, entries, value)
     except CaptureError:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft import _weft
-from weft._weft import _eval, _lent, _to_numpy, ndarray
+from weft._weft import _eval, _from_numpy, _lent, _to_numpy, ndarray
 from weft.arrays.ufuncs import UFUNCS
 
 # Versions of the Array API standard that the namespace follows.
@@ -157,7 +157,7 @@ def dlpack(
     """`__dlpack__`: the elements for another library, a copy unless it can be told that they are read-only.
 
     DLPack can say so from version 1.0 on. With `copy=False` it is said even to one that has not named its version: who does not know
-    the newer capsule refuses it.
+    the newer capsule refuses it. Elements that lie backwards are copied unless `copy=False`, too: PyTorch ends the process over such strides.
     """
     if self.device.kind == "cuda" and tuple(dl_device or (2, self.device.index)) != (1, 0):
         return _dlpack_on_cuda(self, stream, max_version, dl_device, copy)
@@ -172,10 +172,24 @@ def dlpack(
     if stream is not None:
         raise RuntimeError("arrays in the host's memory are given away without a stream: stream is None")
     readable = max_version is not None and tuple(max_version) >= (1, 0)
-    host = asnumpy(self, copy=True if copy or not (readable or copy is False) else None)
+    copied = copy is not False and (copy or not readable or min(self.strides, default=0) < 0)
+    if self.dtype.kind == "V":
+        # NumPy has no bfloat16 that it would tell others of.
+        return _weft.to_dlpack(_lent_array(_given_away(self, copied)), readable or copy is False, not copied)
+    host = asnumpy(self, copy=True if copied else None)
+    if copied:
+        # A copy as NumPy makes it may run backwards as well.
+        host = np.ascontiguousarray(host) if self.ndim and min(host.strides) < 0 else host
     if not readable and copy is not False:
         return host.__dlpack__()
     return host.__dlpack__(max_version=max_version if readable else (1, 0))
+
+
+def _given_away(self: ndarray, copied: bool) -> ndarray:
+    """The array in the host's memory, or a copy with memory of its own, which nobody else writes to or reads."""
+    if self.device.kind != "cpu":
+        return self.to("cpu")
+    return _from_numpy(asnumpy(self, copy=True)) if copied else self
 
 
 def _dlpack_on_cuda(self: ndarray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
@@ -219,9 +233,24 @@ def cuda_array_interface(self: ndarray) -> dict[str, Any]:
     }
 
 
+def is_foreign_half(x: Any) -> bool:
+    """Whether it has elements of bfloat16 that NumPy cannot read: a tensor, say."""
+    dtype = getattr(x, "dtype", None)
+    return not isinstance(x, (np.ndarray, np.generic)) and dtype is not None and str(dtype).rpartition(".")[2] == "bfloat16"
+
+
+def refuse_negated(x: Any) -> None:
+    """Refuses a tensor of PyTorch's that is the negative of what is in its memory, which DLPack does not tell."""
+    negated = getattr(x, "is_neg", None)
+    if callable(negated) and negated():
+        raise BufferError("Can't export tensors with the negative bit set, use tensor.resolve_neg()")
+
+
 def from_device(x: Any) -> ndarray:
-    """A copy of a device array, or of another library's array on a CUDA device, which stays there."""
+    """A copy of a device array, or of another library's array where DLPack or its address says that it is, which stays there."""
     from weft import cuda
+
+    refuse_negated(x)
 
     array = (
         x if isinstance(x, _weft.DeviceArray) else cuda.as_cuda_array(x) if hasattr(x, "__cuda_array_interface__") else cuda.from_dlpack(x)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _full, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _followed, _full, _order_of_copy, _reshape, _to_numpy, ndarray
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -362,6 +362,10 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
         if counts.size != 1:
             if counts.size != a.shape[axis]:
                 raise ValueError(f"operands could not be broadcast together with shape ({a.shape[axis]},) ({counts.size},)")
+            if _followed(a):
+                from .gathering import take
+
+                return take(a, np.repeat(np.arange(counts.size), _to_numpy(counts)), axis)
             if on_a_device(a) and fits(a):
                 from weft.kernels.subscripts import repeated
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _followed, _full, _linalg_here, _permute, _reshape, _to_numpy, linalg, ndarray
+from weft._weft import _cast, _fold, _followed, _full, _linalg_captured, _linalg_here, _permute, _reshape, _to_numpy, ndarray
 from weft.errors import CaptureError
 from weft.gradients.primitives import primitive
 from weft.kernels import nvidia
@@ -129,11 +129,7 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
     try:
         return _linalg_here("matmul", _to_numpy(a), _to_numpy(b))
     except CaptureError:
-        return _compiled.on_hosts(_product, a, b)
-
-
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return linalg("matmul", a, b)[0]
+        return _linalg_captured("matmul", a, b)
 
 
 def _compiled_product(a: ndarray, b: ndarray) -> ndarray:

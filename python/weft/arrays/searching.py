@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _full, _reshape, ndarray
+from weft.gradients.primitives import without_gradient
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
 from ._common import array_of, flat, kind_of, result_dtype
 
 
+@without_gradient(keeps_shape=False)
 def nonzero(a: Any) -> tuple[ndarray, ...]:
     """The positions of the elements that are not zero: one row of indices for each axis. ValueError for arrays without axes.
 
@@ -44,6 +46,7 @@ def flatnonzero(a: Any) -> ndarray:
     return nonzero(flat(array_of(a)))[0]
 
 
+@without_gradient(keeps_shape=False)
 def argwhere(a: Any) -> ndarray:
     """The positions of the elements that are not zero, one row for each.
 
@@ -69,6 +72,7 @@ def _stacked(rows: list[ndarray]) -> ndarray:
     return found
 
 
+@without_gradient
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
     """Where numbers would have to be put into a sorted row to keep it sorted: before equal ones, or behind them with `side="right"`.
 
@@ -102,6 +106,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     return _reshape(found, v.shape)
 
 
+@without_gradient
 def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     """The number of the bin that each element lies in: `bins[i - 1] <= x < bins[i]`, or with `right=True` `bins[i - 1] < x <= bins[i]`.
 

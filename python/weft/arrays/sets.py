@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _from_numpy, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _followed, _from_numpy, _reshape, _to_numpy, ndarray
+from weft.gradients.primitives import without_gradient
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -58,6 +59,8 @@ def unique(
     # The parts of a row are its elements.
     if axis is not None and (a.ndim != 1 or axis_of(axis, 1) != 0):
         return _unique_parts(a, axis, return_index, return_inverse, return_counts)
+    if _followed(a):
+        return _unique_followed(a, bool(return_index), bool(return_inverse), bool(return_counts), bool(equal_nan))
     if on_a_device(a) and fits(a):
         return _distinct(a, bool(return_index), bool(return_inverse), bool(return_counts), bool(equal_nan))
     words = "".join(
@@ -70,6 +73,21 @@ def unique(
         place = 1 + bool(return_index)
         found = (*found[:place], _reshape(found[place], a.shape), *found[place + 1 :])
     return found
+
+
+def _unique_followed(a: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:
+    """`unique` of an array that has a gradient: each value is the first element that has it."""
+    from .gathering import take
+
+    _, first, *rest = _found(unique, a, True, inverse, counts, equal_nan=equal_nan)
+    parts = [take(flat(a), first), *([first] if index else []), *rest]
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+@without_gradient(keeps_shape=False)
+def _found(function: Any, *args: Any, **keywords: Any) -> Any:
+    """What is found by looking at elements."""
+    return function(*args, **keywords)
 
 
 def _distinct(a: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:
@@ -89,6 +107,10 @@ def _unique_parts(a: ndarray, axis: Any, *wanted: bool) -> Any:
     from .sorting import lexsort
 
     axis = axis_of(axis, a.ndim)
+    if _followed(a):
+        _, first, *rest = _found(_unique_parts, a, axis, True, *wanted[1:])
+        parts = [take(a, first, axis), *([first] if wanted[0] else []), *rest]
+        return parts[0] if len(parts) == 1 else tuple(parts)
     rows = moveaxis(a, axis, 0)
     n = rows.shape[0]
     rows = _reshape(rows, (n, a.size // n if n else 0))
@@ -163,6 +185,12 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     array([1, 3])
     """
     a, b = _both(ar1, ar2)
+    if _followed(a, b):
+        from .gathering import take
+
+        _, first, second = _found(intersect1d, a, b, assume_unique, True)
+        found = take(a, first)
+        return (found, first, second) if return_indices else found
     if on_a_device(a) and fits(a, b):
         from weft.kernels.sets import common
 
@@ -187,6 +215,9 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     array([1, 4, 5, 7])
     """
     a, b = _both(ar1, ar2)
+    if _followed(a, b):
+        values, counts = unique(concatenate((a, b) if assume_unique else (unique(a), unique(b))), return_counts=True)
+        return values[u("equal", counts, 1)]
     if on_a_device(a) and fits(a, b):
         from weft.kernels.sets import only_in_one
 
@@ -202,7 +233,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """
     a = flat(array_of(ar1))
     b = flat(array_of(ar2))
-    if on_a_device(a) and fits(a, b):
+    if _followed(a, b) or (on_a_device(a) and fits(a, b)):
         a = a if assume_unique else unique(a)
         return a[isin(a, b, invert=True)]
     return _compiled.call(f"np.setdiff1d(a, b, assume_unique={bool(assume_unique)})", a=a, b=b)
@@ -222,6 +253,7 @@ def _in_range(tests: ndarray) -> ndarray:
     return tests
 
 
+@without_gradient
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> ndarray:
     """Whether each element is one of others, or with `invert=True` is none of them.
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _followed, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft.gradients.primitives import without_gradient
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -29,12 +30,22 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descend
     a, axis = _along(a, axis, kind, order, stable, "sort")
     if a.ndim == 0:
         raise np.exceptions.AxisError(-1, 0)
+    if _followed(a):
+        return _taken(a, argsort(a, axis, descending=descending), axis)
     if on_a_device(a) and fits(a):
         return _in_order_of_copy(a, axis, descending)
     found = _in_copy("np.sort(a, {axis}" + long_word(a.shape[axis]) + ")", a, axis)
     return found[(slice(None),) * axis + (slice(None, None, -1),)] if descending else found
 
 
+def _taken(a: ndarray, order: ndarray, axis: int) -> ndarray:
+    """What an order makes of an array along an axis, for which there is a gradient."""
+    from .gathering import take_along_axis
+
+    return take_along_axis(a, order, axis)
+
+
+@without_gradient
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descending: bool = False, stable: Any = None) -> ndarray:
     """The indices that sort an array: along an axis, or of all elements as one row. Equal elements keep their order.
 
@@ -128,6 +139,7 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
     return _partitioned("partition", a, kth, axis, kind, order)
 
 
+@without_gradient
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> ndarray:
     """The indices that make a partition of an array.
 
@@ -154,6 +166,8 @@ def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: A
     numbers = _numbers(kth, a.shape[axis] if a.size else None)
     if not a.size:
         return _cast(a, a.dtype if function == "partition" else np.dtype(np.int64))
+    if _followed(a) and function == "partition":
+        return _taken(a, argpartition(a, kth, axis), axis)
     if on_a_device(a) and fits(a):
         # What is sorted is parted.
         return _in_order_of_copy(a, axis) if function == "partition" else argsort(a, axis)
@@ -180,7 +194,7 @@ def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> tuple[ndarr
     axis, k = axis_of(axis, x.ndim), operator.index(k)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"k={k} is out of bounds for an axis of {x.shape[axis]} elements")
-    if on_a_device(x) and fits(x):
+    if on_a_device(x) and fits(x) and not _followed(x):
         from weft.kernels.radix import top
 
         return launched(top, x, k, axis, bool(largest))
@@ -201,6 +215,7 @@ def sort_complex(a: Any) -> ndarray:
     return _cast(found, np.dtype(np.complex64 if small else np.complex128))
 
 
+@without_gradient
 def lexsort(keys: Any, axis: int = -1) -> ndarray:
     """The indices that sort by several keys, the last one first of all.
 

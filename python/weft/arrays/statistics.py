@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _from_numpy, _full, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _followed, _from_numpy, _full, _order_of_copy, _reshape, _to_numpy, ndarray
+from weft.errors import GradientError
+from weft.gradients.primitives import primitive, unseen
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
@@ -106,15 +108,18 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     axes = axes_of(axis, a.ndim)
     if a.size == 0:
         return given(_of_nothing(function, a, axis=axis, keepdims=keepdims), out)
-    rows = rows_of(a, axes)
+    return given(_reshape(middles(function, rows_of(a, axes)), kept_shape(a, axes, keepdims)), out)
+
+
+@primitive(rules="statistics")
+def middles(function: str, rows: ndarray) -> ndarray:
+    """The median of each row, by one function or another."""
     if on_a_device(rows) and fits(rows) and rows.dtype.kind != "c":
-        found = _middle_there(function, rows)
-        return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
+        return _middle_there(function, rows)
     order = _order_of_copy(rows)
     rest = None if order is None else tuple(axis for axis in order if axis < rows.ndim - 1)
     found = _compiled.call(f"np.{function}(a, -1)", a=in_order(rows, None if rest is None else (*rest, len(rest))))
-    found = out_of_order(found, rest)
-    return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
+    return out_of_order(found, rest)
 
 
 def _of_nothing(function: str, a: ndarray, *values: Any, **keywords: Any) -> ndarray:
@@ -203,22 +208,26 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         _check_parts(function, _to_numpy(part) if isinstance(part, ndarray) else part)
     axes = axes_of(axis, a.ndim)
     rows = rows_of(a, axes)
-    words = f", method={method!r}"
-    extra = {}
     if weights is not None:
-        wide = _weights(a, array_of(weights), axis, axes)
-        extra["w"] = rows_of(wide, axes)
-        words += ", weights=w"
+        weights = rows_of(_weights(a, array_of(weights), axis, axes), axes)
     each = flat(part) if isinstance(part, ndarray) and part.ndim else part
-    if not extra and _is_sorted_there(rows, method):
+    if method != "linear" and _followed(each):
+        raise GradientError(f"{function} has no gradient of q with method={method!r}: of all methods 'linear' has one")
+    found = parts(function, rows, each, method, weights)
+    shape = part.shape if isinstance(part, ndarray) else ()
+    return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
+
+
+@primitive(rules="statistics")
+def parts(function: str, rows: ndarray, each: Any, method: str, weights: ndarray | None) -> ndarray:
+    """What a part, or each of a row of them, of every row's elements are smaller than."""
+    if weights is None and _is_sorted_there(rows, method):
         from weft.kernels.quantiles import nanquantiles, quantiles
 
         work = nanquantiles if function.startswith("nan") and is_inexact(rows.dtype) else quantiles
-        found = launched(work, rows, each, method, 100 if function.endswith("percentile") else 1)
-    else:
-        found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
-    shape = part.shape if isinstance(part, ndarray) else ()
-    return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
+        return launched(work, rows, each, method, 100 if function.endswith("percentile") else 1)
+    words = f", method={method!r}" + (", weights=w" if weights is not None else "")
+    return _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, w=weights)
 
 
 def _check_parts(function: str, part: Any) -> None:
@@ -262,10 +271,17 @@ def cov(
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
         if weights is not None:
             extra[name] = _sample_weights(name, array_of(weights), variables.shape[1])
-    words = "".join(f", {name}={name}" for name in extra) + _asked(dtype)
     less = int(ddof) if ddof is not None else 0 if bias else 1
-    found = _compiled.call(f"np.cov(m, ddof=less{words})", m=_alone(variables), less=less, **extra)
+    found = covariances(variables, less, dtype, extra.get("fweights"), extra.get("aweights"))
     return _reshape(found, ()) if variables.shape[0] == 1 else found
+
+
+@primitive(rules="statistics")
+def covariances(variables: ndarray, less: int, dtype: Any, fweights: ndarray | None, aweights: ndarray | None) -> ndarray:
+    """What `cov` gives of variables in rows."""
+    extra = {name: each for name, each in (("fweights", fweights), ("aweights", aweights)) if each is not None}
+    words = "".join(f", {name}={name}" for name in extra) + _asked(dtype)
+    return _compiled.call(f"np.cov(m, ddof=less{words})", m=_alone(variables), less=less, **extra)
 
 
 def _asked(dtype: Any) -> str:
@@ -297,7 +313,7 @@ def _sample_weights(name: str, weights: ndarray, n: int) -> ndarray:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if weights.shape[0] != n:
         raise RuntimeError(f"incompatible numbers of samples and {name}")
-    host = _to_numpy(weights)
+    host = unseen(_to_numpy, weights)
     if name == "fweights" and not np.all(host == np.around(host)):
         raise TypeError("fweights must be integer")
     if (host < 0).any():
@@ -313,8 +329,14 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
            [1., 1.]])
     """
     variables = _variables(x, y, rowvar, dtype)
-    found = _compiled.call(f"np.corrcoef(m{_asked(dtype)})", m=_alone(variables))
+    found = correlations(variables, dtype)
     return _reshape(found, ()) if variables.shape[0] == 1 else found
+
+
+@primitive(rules="statistics")
+def correlations(variables: ndarray, dtype: Any) -> ndarray:
+    """What `corrcoef` gives of variables in rows."""
+    return _compiled.call(f"np.corrcoef(m{_asked(dtype)})", m=_alone(variables))
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
@@ -336,15 +358,22 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     minlength = operator.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    there = on_a_device(row) and fits(row)
     if weights is None or not row.size:
         # Of no numbers NumPy gives counts, whatever the weights are.
-        return _counted(row, None, minlength) if there else _compiled.call("np.bincount(x, None, n)", x=row, n=minlength)
+        return sums_of_numbers(row, None, minlength)
     weights = array_of(weights)
     if weights.dtype.kind == "c" or weights.shape != row.shape:
         raise _weights_refused(row, weights)
-    weights = _cast(weights, np.dtype(np.float64))
-    return _counted(row, weights, minlength) if there else _compiled.call("np.bincount(x, w, n)", x=row, w=weights, n=minlength)
+    return sums_of_numbers(row, _cast(weights, np.dtype(np.float64)), minlength)
+
+
+@primitive(rules="statistics", keeps_shape=False)
+def sums_of_numbers(row: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
+    """What `bincount` gives of a row of numbers, and weights of float64."""
+    if on_a_device(row) and fits(row):
+        return _counted(row, weights, minlength)
+    words = "None" if weights is None else "w"
+    return _compiled.call(f"np.bincount(x, {words}, n)", x=row, w=weights, n=minlength)
 
 
 def _weights_refused(row: ndarray, weights: ndarray) -> Exception:
@@ -370,6 +399,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     array([0., 1., 2., 3., 4.])
     """
     a, words, arguments = _binned("histogram_bin_edges", a, bins, range, weights)
+    if _followed(a, arguments):
+        from weft.gradients.rules.statistics import edges_of as edges
+
+        return edges(a, arguments)
     if _counts_there(a, arguments):
         from weft.kernels.counting import edges_of
 
@@ -387,12 +420,17 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
     a, words, arguments = _binned("histogram", a, bins, range, weights)
+    return counted(a, arguments, words, bool(density))
+
+
+@primitive(rules="statistics")
+def counted(a: ndarray, arguments: dict[str, Any], words: str, density: bool) -> tuple[ndarray, ndarray]:
+    """What `histogram` gives of a row, by arguments and the text that has them."""
     if _counts_there(a, arguments):
         from weft.kernels.counting import histogram
 
-        names = ("bins", "low", "high", "weights")
-        return launched(histogram, a, *(arguments.get(name) for name in names), bool(density))
-    return _compiled.call(f"np.histogram(a{words}, density={bool(density)})", a=a, **arguments)
+        return launched(histogram, a, *(arguments.get(name) for name in ("bins", "low", "high", "weights")), density)
+    return _compiled.call(f"np.histogram(a{words}, density={density})", a=a, **arguments)
 
 
 def _counts_there(a: ndarray, arguments: dict[str, Any]) -> bool:

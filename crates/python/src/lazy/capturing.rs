@@ -11,6 +11,7 @@ use weft_lazy::{Array, Value};
 use weft_runtime::lock;
 
 use super::{NdArray, error};
+use crate::linalg::Native;
 use crate::{devices, errors};
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -20,7 +21,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_capture_key, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_call, module)?)?;
-    module.add_function(wrap_pyfunction!(_capture_number, module)?)
+    module.add_function(wrap_pyfunction!(_capture_number, module)?)?;
+    module.add_function(wrap_pyfunction!(_graph_of_text, module)?)
 }
 
 /// What a function recorded.
@@ -75,6 +77,14 @@ fn _capture<'py>(call: &Bound<'py, PyAny>, args: &Bound<'py, PyList>) -> PyResul
     let (results, rest): (Bound<'py, PyList>, Bound<'py, PyAny>) = result?.extract()?;
     let graph = captured.graph(&arrays(&results)?).map_err(|e| error(py, e))?;
     Ok((Graph(Arc::new(graph)), rest))
+}
+
+/// The graph of a text, whose first line has this number in its file. ValueError with the number of a line that is wrong.
+#[pyfunction]
+fn _graph_of_text(py: Python<'_>, text: &str, first: usize) -> PyResult<Graph> {
+    let call = |name: &str| Native::find(name).map(|native| Arc::new(native) as Arc<dyn Call>);
+    let graph = capture::Graph::of_text(text, first, &call).map_err(|e| error(py, e))?;
+    Ok(Graph(Arc::new(graph)))
 }
 
 /// The number of the capture under way on this thread; none where nothing is captured.
@@ -142,7 +152,7 @@ impl Recent {
         let key = key(py, &arrays)?;
         let used = lock(&self.0).iter().find(|used| used.key == key).cloned();
         let Some(used) = used else { return Ok(unknown()) };
-        let Some(results) = used.graph.replay(&arrays).map_err(|e| error(py, e))? else {
+        let Some(results) = recorded(py, &used.graph, || used.graph.replay(&arrays))? else {
             return Ok(unknown());
         };
         let mut made = results.into_iter().map(|array| Bound::new(py, NdArray { array }));
@@ -165,6 +175,19 @@ impl Recent {
     }
 }
 
+/// Results of a graph that is recorded again: without the GIL, where calls in it take time.
+fn recorded(
+    py: Python<'_>,
+    graph: &capture::Graph,
+    work: impl FnOnce() -> weft_lazy::Result<Option<Vec<Array>>> + Send,
+) -> PyResult<Option<Vec<Array>>> {
+    match graph.calls() {
+        true => py.detach(work),
+        false => work(),
+    }
+    .map_err(|e| error(py, e))
+}
+
 fn all_arrays(args: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
     args.iter()
         .map(|object| Some(object.cast_exact::<NdArray>().ok()?.get().array.clone()))
@@ -175,19 +198,51 @@ fn all_arrays(args: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
 impl Graph {
     /// Records it of other arrays; none where the function has to be called itself.
     fn replay<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let results = self.0.replay(&arrays(args)?).map_err(|e| error(py, e))?;
+        let args = arrays(args)?;
+        let results = recorded(py, &self.0, || self.0.replay(&args))?;
         results.map(|results| listed(py, results)).transpose()
     }
 
     /// The same for arrays of other sizes.
     fn replay_of_other_sizes<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let results = self.0.replay_of_other_sizes(&arrays(args)?).map_err(|e| error(py, e))?;
+        let args = arrays(args)?;
+        let results = recorded(py, &self.0, || self.0.replay_of_other_sizes(&args))?;
         results.map(|results| listed(py, results)).transpose()
     }
 
     /// Was it recorded as another one, for other sizes, and does none of the two depend on these?
     fn is_general(&self, other: &Graph) -> bool {
         self.0.is_general(&other.0)
+    }
+
+    /// What a file has of it.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.text()).map_err(|e| error(py, e))
+    }
+
+    /// Records a graph of a file, of arrays that lie in whatever way.
+    fn replay_anyhow<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+        let args = arrays(args)?;
+        let results = recorded(py, &self.0, || self.0.replay_anyhow(&args).map(Some))?;
+        listed(py, results.unwrap_or_default())
+    }
+
+    /// How many arrays it takes.
+    #[getter]
+    fn arguments(&self) -> usize {
+        self.0.arguments()
+    }
+
+    /// How many it gives.
+    #[getter]
+    fn results(&self) -> usize {
+        self.0.results()
+    }
+
+    /// Does it write to its arguments?
+    #[getter]
+    fn writes(&self) -> bool {
+        self.0.writes()
     }
 
     #[getter]

@@ -1,0 +1,78 @@
+//! Where a value's elements lie, for routines of libraries: views of what is stored are read as they lie, all else is computed.
+
+use crate::dims::{self, Strides};
+use crate::error::{Error, Result};
+use crate::memory::Piece;
+use crate::schedule;
+use crate::value::{Kind, Value};
+
+/// Elements in memory, which is not written to as long as this holds it.
+#[derive(Debug)]
+pub struct Placed {
+    pub piece: Piece,
+    /// Of the first element in the piece, in bytes.
+    pub offset: i64,
+    pub strides: Strides,
+}
+
+impl Placed {
+    /// The elements of a value, as NumPy would be given them.
+    pub fn of(value: &Value) -> Result<Placed> {
+        if let Some(placed) = as_it_lies(value) {
+            return Ok(placed);
+        }
+        Placed::dense(value)
+    }
+
+    /// The same one behind the other.
+    pub fn dense(value: &Value) -> Result<Placed> {
+        schedule::compute(std::slice::from_ref(value))?;
+        let piece = value.piece().ok_or_else(|| Error::Internal("a value was not computed".into()))?;
+        Ok(Placed {
+            piece,
+            offset: 0,
+            strides: dims::dense(&value.shape, value.elem.size()),
+        })
+    }
+
+    pub fn address(&self) -> u64 {
+        self.piece.address().wrapping_add_signed(self.offset)
+    }
+}
+
+/// What is stored, or a view of what is.
+fn as_it_lies(value: &Value) -> Option<Placed> {
+    if let Some(piece) = value.piece() {
+        return Some(Placed {
+            piece,
+            offset: 0,
+            strides: dims::dense(&value.shape, value.elem.size()),
+        });
+    }
+    match value.kind()? {
+        Kind::View { of, map } => {
+            let piece = stored(&of)?;
+            let (offset, strides) = dims::through(&map, &dims::dense(&of.shape, of.elem.size()), value.shape.len());
+            Some(Placed { piece, offset, strides })
+        }
+        Kind::Strided { of, offset, strides } => Some(Placed {
+            piece: of.piece()?,
+            offset,
+            strides: *strides,
+        }),
+        Kind::Reshape(of) => Some(Placed {
+            piece: stored(&of)?,
+            offset: 0,
+            strides: dims::dense(&value.shape, value.elem.size()),
+        }),
+        _ => None,
+    }
+}
+
+/// The memory of what is stored, in whatever shape.
+fn stored(value: &Value) -> Option<Piece> {
+    value.piece().or_else(|| match value.kind()? {
+        Kind::Reshape(of) => of.piece(),
+        _ => None,
+    })
+}

@@ -1,0 +1,197 @@
+"""Weft's functions as operations of JAX: `jax_op`.
+
+XLA calls one C function of Weft's, in this process, with the addresses of its buffers and the operation's number, inside of what `jit`
+compiles: nothing is copied. On CUDA devices the work is given to XLA's stream.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft import _weft
+
+from .operation import ABSENT, Operation, gradients
+from .running import Streams, explained, number_of, result_dtype, runner
+
+_TARGET = "weft_operation"
+_STREAMS = Streams()
+_NUMBERS = {"float": float, "int": int, "bool": bool}
+
+
+def jax_op(
+    f: Any,
+    out: Any = None,
+    *,
+    vjp: Callable[..., Any] | None = None,
+    grid: Any = None,
+    launch: Any = None,
+    numbers: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """An operation of JAX made of a function that `njit`, `vectorize` or `cuda.jit` compiles, for `jax.jit`, `jax.vmap` and `jax.grad`.
+
+    Parameters are as for `torch_op`; there is no `mutates`, since arrays of JAX's never change. Under `jax.vmap` a vectorized function runs
+    once for the whole batch, any other once for each of its items. `vjp` makes it differentiable in reverse.
+
+    TypeError and ValueError for what cannot be an operation.
+
+    >>> @weft.vectorize
+    ... def double(x):
+    ...     return 2 * x
+    >>> op = weft.jax_op(double, vjp=lambda g: 2 * g)  # doctest: +SKIP
+    >>> jax.jit(op)(jnp.ones(2))  # doctest: +SKIP
+    Array([2., 2.], dtype=float32)
+    """
+    operation = Operation(f, out=out, vjp=vjp, grid=grid, launch=launch, numbers=numbers)
+    _register_targets()
+    call = _caller(operation, _weft._xla_register(_host(operation)))
+    return _differentiable(operation, call)
+
+
+@functools.cache
+def _register_targets() -> None:
+    for platform in ("cpu", "cuda"):
+        jax.ffi.register_ffi_target(_TARGET, _weft._xla_handler(platform), platform={"cpu": "cpu", "cuda": "CUDA"}[platform])
+
+
+def _host(operation: Operation) -> Callable[..., None]:
+    """What Weft's C function calls: with arrays on XLA's buffers, and XLA's stream on CUDA."""
+    run = runner(operation)
+    kinds = [p.kind for p in operation.parameters]
+
+    def host(arguments: tuple[Any, ...], results: tuple[Any, ...], stream: int | None) -> None:
+        place = None
+        if stream is not None:
+            index = results[0].memory.device.index
+            place = (index, _STREAMS.of(index, stream))
+            if any(kind != "array" for kind in kinds):
+                raise RuntimeError(
+                    f"{operation.name}: a number that is a parameter would have to be read from the device, which waits for it: make it an array"
+                )
+        values = [array if kind == "array" else number_of(kind, array) for kind, array in zip(kinds, arguments, strict=True)]
+        try:
+            run(values, results, place)
+        except Exception as error:
+            raise explained(operation, error) from None
+
+    return host
+
+
+def _caller(operation: Operation, number: int) -> Callable[..., Any]:
+    """A function of JAX's arrays, one for each parameter."""
+    method = "expand_dims" if operation.sort == "vectorized" else "sequential"
+
+    def call(*args: Any) -> Any:
+        if operation.sort == "vectorized":
+            args, described = _elementwise(operation, args)
+        else:
+            described = _described(operation, args)
+        single = len(described) == 1
+        made = jax.ffi.ffi_call(_TARGET, described[0] if single else described, vmap_method=method)
+        given = made(*args, number=np.int64(number))
+        return given if single else tuple(given)
+
+    return call
+
+
+def _elementwise(operation: Operation, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
+    """The arguments with as many axes as the result has, and what the result is."""
+    arrays = [a for p, a in zip(operation.parameters, args, strict=True) if p.is_array]
+    shape = jnp.broadcast_shapes(*(a.shape for a in arrays))
+    dtype = result_dtype(operation, tuple(np.dtype(a.dtype) for a in arrays))
+    described = jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(dtype))
+    wide = [a.reshape((1,) * (len(shape) - a.ndim) + a.shape) if p.is_array else a for p, a in zip(operation.parameters, args, strict=True)]
+    return tuple(wide), [described]
+
+
+def _described(operation: Operation, args: tuple[Any, ...]) -> list[Any]:
+    values = {p.name: a for p, a in zip(operation.parameters, args, strict=True)}
+    found = []
+    for output in operation.outputs:
+        shape, dtype = output.described(values)
+        dtype = np.dtype(values[output.template].dtype if dtype is None else dtype)
+        if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+            raise ValueError(f"{operation.name} gives {dtype}, which JAX has with jax.config.update('jax_enable_x64', True) only")
+        found.append(jax.ShapeDtypeStruct(shape, dtype))
+    return found
+
+
+def _arguments(operation: Operation, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """JAX's arrays for the parameters, in their order."""
+    names = [p.name for p in operation.parameters]
+    if len(args) > len(names):
+        raise TypeError(f"{operation.name} takes {len(names)} arguments, and {len(args)} are given")
+    values = dict(zip(names, args, strict=False))
+    for name, value in named.items():
+        if name not in names or name in values:
+            raise TypeError(f"{operation.name} has no other parameter {name!r}")
+        values[name] = value
+    found = []
+    for p in operation.parameters:
+        value = values.get(p.name, p.default)
+        if value is ABSENT:
+            raise TypeError(f"{operation.name} needs its argument {p.name!r}")
+        if p.is_array and isinstance(value, (bool, int, float, complex)):
+            raise TypeError(
+                f"{operation.name}: {p.name} is an array, and {value!r} has no dtype: pass jnp.asarray of it, or annotate {p.name} as a number"
+            )
+        found.append(jnp.asarray(value) if p.is_array else jnp.asarray(value, jax.dtypes.canonicalize_dtype(_NUMBERS[p.kind])))
+        if not p.is_array and found[-1].ndim:
+            raise TypeError(f"{operation.name}: {p.name} is one number, not an array of shape {found[-1].shape}")
+    return tuple(found)
+
+
+@jax.tree_util.register_static
+class _Shapes(tuple):
+    """Shapes and dtypes of arguments, which are no arrays to JAX."""
+
+    __slots__ = ()
+
+
+def _differentiable(operation: Operation, call: Callable[..., Any]) -> Callable[..., Any]:
+    rule = operation.rule
+    kept = [] if rule is None else [p.name for p in operation.parameters if p.name in rule.names]
+    keeps_out = rule is not None and "out" in rule.names
+    traced = jax.custom_vjp(call)
+
+    def forward(*args: Any) -> Any:
+        out = call(*args)
+        values = {p.name: a for p, a in zip(operation.parameters, args, strict=True)}
+        shapes = _Shapes((values[p.name].shape, values[p.name].dtype) for p in operation.arrays)
+        return out, ({name: values[name] for name in kept}, out if keeps_out else None, shapes)
+
+    def backward(saved: Any, g: Any) -> Any:
+        if rule is None:
+            name = operation.arrays[0].name
+            raise TypeError(f"{operation.name} has no gradient: give its rule, jax_op(..., vjp=lambda {name}, g: ...)")
+        values, out, shapes = saved
+        found = gradients(operation, rule({**values, "out": out, "g": g}))
+        fitting = iter(_fitting(operation, each, *like) for each, like in zip(found, shapes, strict=True))
+        return tuple(next(fitting) if p.is_array else None for p in operation.parameters)
+
+    traced.defvjp(forward, backward)
+
+    @functools.wraps(operation.f.py_func)
+    def op(*args: Any, **named: Any) -> Any:
+        return traced(*_arguments(operation, args, named))
+
+    return op
+
+
+def _fitting(operation: Operation, gradient: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A gradient in the shape of its argument: summed where the argument was stretched."""
+    if gradient is None or not jnp.issubdtype(dtype, jnp.inexact):
+        return None
+    gradient = jnp.asarray(gradient)
+    if gradient.shape != shape:
+        if jnp.broadcast_shapes(shape, gradient.shape) != gradient.shape:
+            raise ValueError(f"the gradient of {operation.name} has the shape {gradient.shape}, and the argument {shape}")
+        lead = gradient.ndim - len(shape)
+        axes = (*range(lead), *(lead + i for i, n in enumerate(shape) if n == 1 and gradient.shape[lead + i] != 1))
+        gradient = gradient.sum(axes, keepdims=False).reshape(shape)
+    return gradient.astype(dtype)

@@ -1,0 +1,177 @@
+"""Weft's functions as operations of TensorFlow: `tf_op`.
+
+TensorFlow calls back into Python for each, by `tf.numpy_function`: slow beside an operation of its own, on the CPU only, and not part of a
+graph that is saved. It is there for functions that compute much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .operation import ABSENT, Operation, gradients
+from .running import explained, number_of, result_dtype, runner
+
+_DTYPES = {"float": tf.float64, "int": tf.int64, "bool": tf.bool}
+
+
+def tf_op(
+    f: Any,
+    out: Any = None,
+    *,
+    vjp: Callable[..., Any] | None = None,
+    grid: Any = None,
+    launch: Any = None,
+    numbers: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """An operation of TensorFlow made of a function that `njit`, `vectorize` or `cuda.jit` compiles: slow to call, see this module.
+
+    Parameters are as for `torch_op`; there is no `mutates`, since tensors of TensorFlow's never change.
+
+    TypeError and ValueError for what cannot be an operation.
+
+    >>> @weft.vectorize
+    ... def double(x):
+    ...     return 2 * x
+    >>> op = weft.tf_op(double, vjp=lambda g: 2 * g)  # doctest: +SKIP
+    >>> op(tf.ones(2)).numpy()  # doctest: +SKIP
+    array([2., 2.], dtype=float32)
+    """
+    operation = Operation(f, out=out, vjp=vjp, grid=grid, launch=launch, numbers=numbers)
+    host = _host(operation)
+
+    def op(*args: Any, **named: Any) -> Any:
+        return _call(operation, host, _arguments(operation, args, named))
+
+    op.__name__, op.__doc__ = operation.name, operation.f.py_func.__doc__
+    return op
+
+
+def _host(operation: Operation) -> Callable[..., Any]:
+    """What TensorFlow calls with NumPy's arrays."""
+    run = runner(operation)
+
+    def host(*arrays: Any) -> Any:
+        values = []
+        for p, array in zip(operation.parameters, arrays, strict=True):
+            array = np.asarray(array)
+            if p.is_array:
+                # TensorFlow's own memory, which is not to change.
+                array = array.view()
+                array.flags.writeable = False
+            values.append(array if p.is_array else number_of(p.kind, array))
+        outs = [np.empty(shape, dtype) for shape, dtype in _results(operation, values)]
+        try:
+            run(values, outs, None)
+        except Exception as error:
+            raise explained(operation, error) from None
+        return outs
+
+    return host
+
+
+def _results(operation: Operation, values: Any) -> list[tuple[tuple[int, ...], Any]]:
+    """Shapes and NumPy's dtypes of the results, for arrays or for what has their shapes and dtypes."""
+    named = {p.name: value for p, value in zip(operation.parameters, values, strict=True)}
+    if operation.sort == "vectorized":
+        arrays = [named[p.name] for p in operation.arrays]
+        return [(np.broadcast_shapes(*(a.shape for a in arrays)), result_dtype(operation, tuple(_numpy(a.dtype) for a in arrays)))]
+    found = []
+    for output in operation.outputs:
+        shape, dtype = output.described(named)
+        found.append((shape, _numpy(named[output.template].dtype if dtype is None else dtype)))
+    return found
+
+
+def _numpy(dtype: Any) -> Any:
+    return np.dtype(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)
+
+
+def _arguments(operation: Operation, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    names = [p.name for p in operation.parameters]
+    values = dict(zip(names, args, strict=False))
+    for name, value in named.items():
+        if name not in names or name in values:
+            raise TypeError(f"{operation.name} has no other parameter {name!r}")
+        values[name] = value
+    if len(args) > len(names):
+        raise TypeError(f"{operation.name} takes {len(names)} arguments, and {len(args)} are given")
+    found = []
+    for p in operation.parameters:
+        value = values.get(p.name, p.default)
+        if value is ABSENT:
+            raise TypeError(f"{operation.name} needs its argument {p.name!r}")
+        if p.is_array and isinstance(value, (bool, int, float, complex)):
+            raise TypeError(
+                f"{operation.name}: {p.name} is an array, and {value!r} has no dtype: pass tf.constant of it, or annotate {p.name} as a number"
+            )
+        found.append(tf.convert_to_tensor(value) if p.is_array else tf.cast(value, _DTYPES[p.kind]))
+    return found
+
+
+class _Described:
+    """What is known of a tensor before it is there."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = shape, dtype
+
+
+def _known_shapes(operation: Operation, tensors: Any) -> list[Any]:
+    """The results' shapes where those of the arguments are known and tell them."""
+    if not all(tensor.shape.is_fully_defined() for tensor in tensors):
+        return [None] * max(len(operation.outputs), 1)
+    static = [
+        _Described(tuple(tensor.shape), _numpy(tensor.dtype)) if p.is_array else tf.get_static_value(tensor)
+        for p, tensor in zip(operation.parameters, tensors, strict=True)
+    ]
+    if any(value is None for value in static):
+        return [None] * max(len(operation.outputs), 1)
+    return [shape for shape, _ in _results(operation, static)]
+
+
+def _dtypes(operation: Operation, tensors: Any) -> list[Any]:
+    if operation.sort == "vectorized":
+        arrays = [_numpy(t.dtype) for p, t in zip(operation.parameters, tensors, strict=True) if p.is_array]
+        return [tf.as_dtype(result_dtype(operation, tuple(arrays)))]
+    named = {p.name: t for p, t in zip(operation.parameters, tensors, strict=True)}
+    return [tf.as_dtype(output.dtype_of(named)) for output in operation.outputs]
+
+
+def _call(operation: Operation, host: Callable[..., Any], tensors: list[Any]) -> Any:
+    rule = operation.rule
+    single = operation.sort == "vectorized" or len(operation.outputs) == 1
+
+    @tf.custom_gradient
+    def run(*given: Any) -> Any:
+        made = tf.numpy_function(host, given, _dtypes(operation, given))
+        made = list(made) if isinstance(made, (list, tuple)) else [made]
+        for result, shape in zip(made, _known_shapes(operation, given), strict=True):
+            if shape is not None:
+                result.set_shape(shape)
+
+        def backward(*g: Any) -> Any:
+            if rule is None:
+                name = operation.arrays[0].name
+                raise LookupError(f"{operation.name} has no gradient: give its rule, tf_op(..., vjp=lambda {name}, g: ...)")
+            values = {p.name: t for p, t in zip(operation.parameters, given, strict=True)}
+            values["g"] = g[0] if single else g
+            values["out"] = made[0] if single else tuple(made)
+            found = iter(gradients(operation, rule(values)))
+            return [_fitting(next(found), t) if p.is_array else None for p, t in zip(operation.parameters, given, strict=True)]
+
+        return (made[0] if single else tuple(made)), backward
+
+    return run(*tensors)
+
+
+def _fitting(gradient: Any, tensor: Any) -> Any:
+    """A gradient in the shape of its argument: summed where the argument was stretched."""
+    if gradient is None or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+        return None
+    gradient = tf.convert_to_tensor(gradient)
+    shape, own = tf.shape(gradient), tf.shape(tensor)
+    _, axes = tf.raw_ops.BroadcastGradientArgs(s0=shape, s1=own)
+    return tf.cast(tf.reshape(tf.reduce_sum(gradient, axes), own), tensor.dtype)

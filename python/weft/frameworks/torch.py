@@ -1,0 +1,378 @@
+"""Weft's functions as operators of PyTorch: `torch_op`.
+
+An operator is defined in PyTorch's library, so that its dispatcher, autograd and compiler know it. What is called for tensors on a device
+is written out for the operator's parameters: no loop over arguments is left in a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from weft._weft import view_of_dlpack
+
+from . import torch_cuda
+from .operation import ABSENT, Operation, Output, check_name, gradients
+from .running import Launchers, explained, returns_nothing
+
+_capsule = torch._C._to_dlpack
+_LIBRARIES: dict[str, torch.library.Library] = {}
+
+# What Weft computes with: dtypes of PyTorch and NumPy of the same name.
+_NAMES = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+_TORCHS = {name: getattr(torch, name) for name in _NAMES}
+_NUMPYS = {of: name for name, of in _TORCHS.items()}
+
+
+def torch_op(
+    f: Any,
+    name: str | None = None,
+    out: Any = None,
+    *,
+    mutates: Any = (),
+    vjp: Callable[..., Any] | None = None,
+    grid: Any = None,
+    launch: Any = None,
+    numbers: Mapping[str, Any] | None = None,
+) -> torch._ops.OpOverload:
+    """An operator of PyTorch made of a function that `njit`, `vectorize` or `cuda.jit` compiles.
+
+    `name` is its name in PyTorch, such as ``"my::op"``; without one it is the function's, in the namespace ``weft``. Its parameters are
+    the function's: tensors, but for those annotated as (or named in `numbers` to be) ``float``, ``int`` or ``bool``. `out` says what it gives, by `like` or a function of arguments
+    that gives a shape and a dtype: of an `njit` function what it returns, or, as a dict by names of parameters, what it writes to; of a
+    kernel what it writes to, by default the last parameters. Of a `vectorize`d function it is known. `mutates` names tensors that are
+    written to in place. A kernel has a thread for each point of `grid`, by default of its first result, or the blocks and threads of
+    `launch`.
+
+    `vjp` is the rule of its gradient: a function of some of its arguments, ``out`` (what it gave) and ``g`` (the gradient for that), which
+    it names as its parameters. It gives a gradient for each tensor among the arguments, or None.
+
+    TypeError and ValueError for what cannot be an operator.
+
+    >>> @weft.vectorize
+    ... def double(x):
+    ...     return 2 * x
+    >>> op = weft.torch_op(double, "doc::double", vjp=lambda g: 2 * g)  # doctest: +SKIP
+    >>> op(torch.ones(2))  # doctest: +SKIP
+    tensor([2., 2.])
+    """
+    operation = Operation(f, out=out, mutates=mutates, vjp=vjp, grid=grid, launch=launch, numbers=numbers)
+    return _define(operation, f"weft::{operation.name}" if name is None else name)
+
+
+def _define(operation: Operation, full: str) -> torch._ops.OpOverload:
+    space, name = check_name(full)
+    if full in _LIBRARIES:
+        # As when a cell of a notebook runs again.
+        _LIBRARIES.pop(full)._destroy()
+    library = torch.library.Library(space, "FRAGMENT")
+    library.define(name + _schema(operation), tags=(torch.Tag.pt2_compliant_tag,))
+    op = getattr(getattr(torch.ops, space), name).default
+    written = _written_out(operation)
+    library.impl(name, written["on_cpu"], "CPU")
+    library.impl(name, torch_cuda.implementation(operation, written["allocate"]), "CUDA")
+    torch.library.register_fake(full, written["fake"], lib=library)
+    if operation.mutates:
+        library.impl(name, _refusing(operation, op), "Autograd", with_keyset=True)
+    else:
+        backward, setup = _autograd(operation, full)
+        torch.library.register_autograd(full, backward, setup_context=setup, lib=library)
+    _LIBRARIES[full] = library
+    return op
+
+
+def _schema(operation: Operation) -> str:
+    """Parameters and results as PyTorch writes them."""
+    parts = []
+    for at, p in enumerate(operation.parameters):
+        kind = f"Tensor({chr(97 + at % 26)}{at // 26 or ''}!)" if p.name in operation.mutates else "Tensor" if p.is_array else p.kind
+        parts.append(f"{kind} {p.name}" + ("" if p.default is ABSENT else f"={p.default!r}"))
+    count = 1 if operation.sort == "vectorized" else len(operation.outputs)
+    gives = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
+    return f"({', '.join(parts)}) -> {gives}"
+
+
+# What is called
+
+
+def _written_out(operation: Operation) -> dict[str, Any]:
+    """`on_cpu`, `fake` and `allocate` of an operation: functions of its arguments, written out for them."""
+    at = {p.name: f"a{i}" for i, p in enumerate(operation.parameters)}
+    header = ", ".join(at[p.name] + ("" if p.default is ABSENT else f"={p.default!r}") for p in operation.parameters)
+    names = ", ".join(at.values())
+    tensors = ", ".join(at[p.name] for p in operation.arrays)
+    scope: dict[str, Any] = {"capsule": _capsule, "view": view_of_dlpack, "f": operation.f, "operation": operation}
+    views = [f"v{i} = view(capsule(a{i}), a{i}, {p.name in operation.mutates})" for i, p in enumerate(operation.parameters) if p.is_array]
+    given = [f"v{i}" if p.is_array else f"a{i}" for i, p in enumerate(operation.parameters)]
+    if operation.sort == "vectorized":
+        scope["made"] = _Elementwise(operation).result
+        allocate = f"    return made({tensors})"
+        body = [f"o = made({tensors})", *views, f"f({', '.join([*given, 'view(capsule(o), o, True)'])})", "return o"]
+    else:
+        scope["made"] = _allocator(operation)
+        allocate = f"    return made({names})"
+        body = _body_of_function(operation, names, views, given, scope)
+    if operation.mutates:
+        scope["check"] = _overlap_check(operation)
+        body.insert(0, f"check({names})")
+    scope["explained"] = explained
+    lines = [
+        f"def allocate({header}):",
+        allocate,
+        f"def fake({header}):",
+        allocate,
+        f"def on_cpu({header}):",
+        "    try:",
+        *("        " + line for line in body),
+        "    except Exception as error:",
+        "        raise explained(operation, error)",
+    ]
+    exec(compile("\n".join(lines), f"<{operation.name} as an operator of PyTorch>", "exec"), scope)
+    return scope
+
+
+def _body_of_function(operation: Operation, names: str, views: list[str], given: list[str], scope: dict[str, Any]) -> list[str]:
+    """The statements that run a function or a kernel on the CPU."""
+    count = len(operation.outputs)
+    outs = [f"o{i}" for i in range(count)]
+    result = "return " + ("None" if count == 0 else outs[0] if count == 1 else f"({', '.join(outs)})")
+    if operation.returns:
+        scope["taken"] = _taker(operation)
+        arrays = ", ".join(view for view in given if view.startswith("v"))
+        return [*views, f"return taken(f({', '.join(given)}), ({arrays},), ({names},))"]
+    made = [f"{outs[0] if count == 1 else ', '.join(outs)} = made({names})"] if count else []
+    written = [f"w{i} = view(capsule(o{i}), o{i}, True)" for i in range(count)]
+    args = ", ".join(f"w{i}" if where == "out" else given[i] for where, i in operation.order)
+    if operation.sort == "function":
+        scope["nothing"] = returns_nothing
+        return [*made, *views, *written, f"r = f({args})", "if r is not None: nothing(operation)", result]
+    scope["launcher"] = Launchers(operation).find
+    first = outs[0] if count else next(f"a{i}" for i, p in enumerate(operation.parameters) if p.name in operation.mutates)
+    return [*made, *views, *written, f"launcher({first}, ({names},))({args})", result]
+
+
+class _Elementwise:
+    """The result of a vectorized function: what shape, dtype and order of elements it has for which tensors."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self.dtypes = _Dtypes(operation)
+
+    def result(self, first: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+        """A tensor for it, laid as the first tensor of its shape is, else in C's order."""
+        shape = first.shape
+        for other in others:
+            if other.shape != shape:
+                return self._broadcast(first, *others)
+        key = (first.dtype, *(other.dtype for other in others)) if others else first.dtype
+        return torch.empty_like(first, dtype=self.dtypes[key], requires_grad=False)
+
+    def _broadcast(self, *tensors: torch.Tensor) -> torch.Tensor:
+        shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
+        dtype = self.dtypes[tuple(tensor.dtype for tensor in tensors)]
+        for tensor in tensors:
+            if tensor.shape == shape:
+                return torch.empty_like(tensor, dtype=dtype)
+        return torch.empty(shape, dtype=dtype, device=tensors[0].device)
+
+
+class _Dtypes(dict):
+    """The dtype of a vectorized function's result by those of its tensors: found as NumPy would, on no elements, and kept."""
+
+    def __init__(self, operation: Operation) -> None:
+        super().__init__()
+        self.operation = operation
+
+    def __missing__(self, key: Any) -> torch.dtype:
+        given = iter(key if isinstance(key, tuple) else (key,))
+        args = [
+            np.empty(0, numpy_dtype(next(given))) if p.is_array else {"float": 1.0, "int": 1, "bool": True}[p.kind]
+            for p in self.operation.parameters
+        ]
+        found = torch_dtype(self.operation.f(*args).dtype)
+        self[key] = found
+        return found
+
+
+def numpy_dtype(dtype: torch.dtype) -> Any:
+    """NumPy's dtype for PyTorch's; TypeError if Weft does not compute with it."""
+    if dtype not in _NUMPYS:
+        raise TypeError(f"Weft does not compute with tensors of {dtype}: it takes {', '.join(_NAMES)}")
+    if dtype is torch.bfloat16:
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(_NUMPYS[dtype])
+
+
+def torch_dtype(given: Any) -> torch.dtype:
+    """PyTorch's dtype for one of PyTorch's or NumPy's; TypeError if Weft does not compute with it."""
+    if isinstance(given, torch.dtype):
+        numpy_dtype(given)
+        return given
+    name = given if isinstance(given, str) and given in _TORCHS else np.dtype(given).name
+    if name not in _TORCHS:
+        raise TypeError(f"Weft does not compute with {given}: it takes {', '.join(_NAMES)}")
+    return _TORCHS[name]
+
+
+def _allocator(operation: Operation) -> Callable[..., Any]:
+    """A function of the arguments that gives tensors for the results."""
+    names = [p.name for p in operation.parameters]
+    first = names.index(operation.arrays[0].name)
+
+    def one(output: Output) -> Callable[..., torch.Tensor]:
+        fill = output.fill
+        if output.is_plain:
+            template = names.index(output.template)
+            dense = torch.contiguous_format
+            if fill is None:
+                return lambda args: torch.empty_like(args[template], memory_format=dense, requires_grad=False)
+            return lambda args: torch.full_like(args[template], fill, memory_format=dense, requires_grad=False)
+
+        def described(args: tuple[Any, ...]) -> torch.Tensor:
+            values = dict(zip(names, args, strict=True))
+            shape, dtype = output.described(values)
+            dtype = values[output.template].dtype if dtype is None else torch_dtype(dtype)
+            if fill is None:
+                return torch.empty(shape, dtype=dtype, device=args[first].device)
+            return torch.full(shape, fill, dtype=dtype, device=args[first].device)
+
+        return described
+
+    makers = [one(output) for output in operation.outputs]
+    if not makers:
+        return lambda *args: None
+    if len(makers) == 1:
+        single = makers[0]
+        return lambda *args: single(args)
+    return lambda *args: tuple(make(args) for make in makers)
+
+
+def _taker(operation: Operation) -> Callable[..., Any]:
+    """A function that makes tensors of what an `njit` function returned, after a check that it is what `out` says."""
+    names = [p.name for p in operation.parameters]
+    count = len(operation.outputs)
+    expected: dict[int, Any] = {}
+
+    def one(at: int, given: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> torch.Tensor:
+        output = operation.outputs[at]
+        values = dict(zip(names, args, strict=True))
+        shape, dtype = output.described(values)
+        dtype = values[output.template].dtype if dtype is None else torch_dtype(dtype)
+        array = given if isinstance(given, np.ndarray) else np.asarray(given)
+        if array.dtype is not expected.get(at):
+            numpy_of = numpy_dtype(dtype)
+            if array.dtype != numpy_of:
+                raise TypeError(f"{operation.name} returns {array.dtype}, and out= says {numpy_of}")
+        if array.shape != tuple(shape):
+            raise ValueError(f"{operation.name} returns an array of shape {array.shape}, and out= says {tuple(shape)}")
+        owner = array.base
+        if owner is not None and any(owner is view for view in views) or not (array.flags.c_contiguous and array.flags.writeable):
+            # A view of an argument, or of a constant: an operator gives memory of its own.
+            array = array.copy(order="C")
+        elif array is given and any(given is view for view in views):
+            array = array.copy(order="C")
+        return torch.utils.dlpack.from_dlpack(_weft_capsule(array)) if array.dtype.kind == "V" else torch.from_numpy(array)
+
+    def taken(result: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        if count == 1:
+            return one(0, result, views, args)
+        if not isinstance(result, tuple) or len(result) != count:
+            raise TypeError(f"{operation.name} returns {type(result).__name__}, and out= says a tuple of {count}")
+        return tuple(one(at, item, views, args) for at, item in enumerate(result))
+
+    return taken
+
+
+def _overlap_check(operation: Operation) -> Callable[..., None]:
+    """A function of the arguments that raises where a tensor that is written to shares memory with another one, or with itself."""
+    written = [i for i, p in enumerate(operation.parameters) if p.name in operation.mutates]
+    tensors = [i for i, p in enumerate(operation.parameters) if p.is_array]
+
+    def check(*args: Any) -> None:
+        for i in written:
+            if any(stride == 0 and n > 1 for n, stride in zip(args[i].shape, args[i].stride(), strict=True)):
+                raise RuntimeError(
+                    f"{operation.name} writes to {operation.parameters[i].name}, of which several elements are one place in memory: "
+                    "pass its contiguous()"
+                )
+            for j in tensors:
+                if j != i and _overlap(args[i], args[j]):
+                    raise RuntimeError(
+                        f"{operation.name} writes to {operation.parameters[i].name}, which shares memory with "
+                        f"{operation.parameters[j].name}: pass a clone()"
+                    )
+
+    return check
+
+
+def _overlap(a: torch.Tensor, b: torch.Tensor) -> bool:
+    one, two = _span(a), _span(b)
+    return one[0] < two[1] and two[0] < one[1]
+
+
+def _span(tensor: torch.Tensor) -> tuple[int, int]:
+    """The addresses that its elements lie between."""
+    start = tensor.data_ptr()
+    if not tensor.numel():
+        return start, start
+    reach = sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return start, start + (reach + 1) * tensor.element_size()
+
+
+# Gradients
+
+
+def _refusing(operation: Operation, op: torch._ops.OpOverload) -> Callable[..., Any]:
+    """What is called under autograd for an operator that writes to its arguments: those of which no gradient is wanted go on."""
+    below = torch._C._AutoDispatchBelowAutograd
+    after = torch._C._after_autograd_keyset
+
+    def autograd(keyset: Any, *args: Any) -> Any:
+        if torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
+            raise RuntimeError(
+                f"{op.name()} writes to its arguments and has no gradient: call it under torch.no_grad(), or with detached tensors, or make "
+                "an operator that gives results of its own (out=)"
+            )
+        with below():
+            return op.redispatch(keyset & after, *args)
+
+    return autograd
+
+
+def _autograd(operation: Operation, full: str) -> tuple[Callable[..., Any], Callable[..., None] | None]:
+    """The backward function of an operator, and what saves tensors for it."""
+    rule = operation.rule
+    if rule is None:
+
+        def none(ctx: Any, *grads: Any) -> Any:
+            raise RuntimeError(f"{full} has no gradient: give its rule, torch_op(..., vjp=lambda {operation.arrays[0].name}, g: ...)")
+
+        return none, None
+
+    kept = [i for i, p in enumerate(operation.parameters) if p.name in rule.names and p.is_array]
+    numbers = [i for i, p in enumerate(operation.parameters) if p.name in rule.names and not p.is_array]
+    keeps_out = "out" in rule.names
+    count = 1 if operation.sort == "vectorized" else len(operation.outputs)
+
+    def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        outs = () if not keeps_out else (output,) if count == 1 else tuple(output)
+        ctx.save_for_backward(*(inputs[i] for i in kept), *outs)
+        ctx.numbers = [inputs[i] for i in numbers]
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        saved = ctx.saved_tensors
+        values = {operation.parameters[i].name: tensor for i, tensor in zip(kept, saved, strict=False)}
+        values.update({operation.parameters[i].name: number for i, number in zip(numbers, ctx.numbers, strict=True)})
+        values["g"] = grads[0] if count == 1 else grads
+        if keeps_out:
+            outs = saved[len(kept) :]
+            values["out"] = outs[0] if count == 1 else outs
+        found = iter(gradients(operation, rule(values)))
+        return tuple(next(found) if p.is_array else None for p in operation.parameters)
+
+    return backward, setup

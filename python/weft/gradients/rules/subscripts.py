@@ -1,0 +1,224 @@
+"""Subscripts by arrays of indices and by masks: elements that are read, added to, and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _broadcast, _cast, _full, _iota, _reshape, _select, _tape_lacks_elements, _ufunc, ndarray
+from weft.arrays import indexing
+from weft.arrays.shapes import moveaxis
+from weft.errors import CaptureError
+from weft.gradients.primitives import Call, primitive, unseen
+from weft.gradients.sweep import unstretched
+
+__all__ = ["along", "check", "got", "sums_in", "with_elements", "with_sums"]
+
+
+@primitive
+def got(x: ndarray, key: Any) -> ndarray:
+    """The elements that a subscript selects."""
+    return indexing.elements(x, key)
+
+
+@got.defvjp
+def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any) -> tuple[ndarray, None]:
+    return sums_in(cotangent, key, x.shape), None
+
+
+@primitive
+def sums_in(values: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
+    """Zeros, to which values are added where a subscript selects them, once for each time that an element is named."""
+    found = _full(tuple(shape), 0, values.dtype, values.device)
+    _added(found, key, values)
+    return found
+
+
+@sums_in.defvjp
+def _(cotangent: ndarray, result: ndarray, values: ndarray, key: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    return unstretched(got(cotangent, key), values.shape), None, None
+
+
+def _added(x: ndarray, key: Any, values: ndarray) -> None:
+    from weft.arrays.ufuncs import UFUNCS
+
+    if values.dtype.kind == "b":
+        values = _cast(values, np.dtype(np.int64))
+    UFUNCS["add"].at(x, key, values)
+
+
+@primitive
+def with_elements(x: ndarray, key: Any, values: ndarray) -> ndarray:
+    """A copy in which a subscript's elements are values; of an element that is named twice the last value stays."""
+    made = _cast(x, x.dtype, True)
+    indexing.put(made, indexing._entries(made, key), values)
+    return made
+
+
+@with_elements.defvjp
+def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any, values: ndarray) -> tuple[Any, ...]:
+    nothing = _full((), 0, cotangent.dtype, cotangent.device)
+    back = got(cotangent, key)
+    stays = unseen(_stays, x, key, back.shape)
+    return with_elements(cotangent, key, nothing), None, _fitted(_select(stays, back, nothing), values.shape)
+
+
+def _stays(x: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
+    """Which of the values that are written are not written over by others."""
+    count = int(np.prod(shape))
+    numbers = _reshape(_iota(count, 0, 1, np.dtype(np.int64), x.device), shape)
+    places = _full(x.shape, -1, np.dtype(np.int64), x.device)
+    indexing.put(places, indexing._entries(places, key), numbers)
+    return _ufunc("equal", (indexing.elements(places, key), numbers), None)
+
+
+def _fitted(back: ndarray, shape: tuple[int, ...]) -> ndarray:
+    """A cotangent of what was broadcast; values may have had axes of length 1 in front that the elements do not have."""
+    surplus = max(len(shape) - back.ndim, 0)
+    return _reshape(unstretched(back, shape[surplus:]), shape)
+
+
+@primitive
+def with_sums(x: ndarray, key: Any, values: ndarray) -> ndarray:
+    """A copy to whose elements values are added, once for each time that a subscript names one, in NumPy's order."""
+    made = _cast(x, x.dtype, True)
+    _added(made, key, values)
+    return made
+
+
+@with_sums.defvjp
+def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any, values: ndarray) -> tuple[Any, ...]:
+    return cotangent, None, unstretched(got(cotangent, key), values.shape)
+
+
+def along(x: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
+    """The subscript that takes at indices along an axis, where each row has its own."""
+    key: list[ndarray] = []
+    for at, n in enumerate(x.shape):
+        if at == axis:
+            key.append(indices)
+        else:
+            row = _iota(n, 0, 1, np.dtype(np.int64), x.device)
+            key.append(_reshape(row, tuple(n if i == at else 1 for i in range(x.ndim))))
+    return tuple(key)
+
+
+def check(key: Any) -> None:
+    """Refuses masks without elements: how many are true decides about shapes."""
+    for part in _parts(key):
+        if isinstance(part, ndarray) and part.dtype.kind == "b" and _tape_lacks_elements([part]):
+            raise CaptureError("x[mask] has as many elements as the mask is true, which nobody can look at inside vmap: use weft.where")
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+class _Batched:
+    """A subscript of arrays with one more axis in front: itself, and where the axes that it selects belong."""
+
+    def __init__(self, x: ndarray, key: Any, arrays: dict[int, ndarray], count: int, has_axis: bool) -> None:
+        """`arrays`: of those in the subscript that are others for each value all of them. `has_axis`: the array that is asked has the axis."""
+        parts = list(_parts(key))
+        entries = indexing._entries(x, key)
+        is_index = [part.kind in ("array", "mask", "bool", "int", "scalar") for part in entries]
+        shapes = [np.shape(part) for part, own in zip(parts, is_index) if own and not _is_mask(part)]
+        self.rank = max([len(shape) for shape in shapes] + [1 for part in parts if _is_mask(part)] or [0])
+        before = is_index.index(True) if True in is_index else len(is_index)
+        last = len(is_index) - is_index[::-1].index(True) if True in is_index else before
+        self.is_apart = not all(is_index[before:last])
+        # Axes of the result in front of those of the indices.
+        self.before = 0 if self.is_apart else sum(1 if part.kind == "slice" or part.kind == "new" else part.axes for part in entries[:before])
+        self.has_axis, self.is_indexed = has_axis, bool(arrays)
+        spread = [self._spread(part, arrays, count) if isinstance(part, ndarray) else part for part in parts]
+        if not has_axis:
+            self.key = tuple(spread)
+        elif arrays:
+            first = _reshape(_iota(count, 0, 1, np.dtype(np.int64), x.device), (count, *[1] * self.rank))
+            self.key = (first, *spread)
+        else:
+            self.key = (slice(None), *spread)
+
+    def _spread(self, part: ndarray, arrays: dict[int, ndarray], count: int) -> ndarray:
+        all_of_it = arrays.get(id(part))
+        if all_of_it is None:
+            return part
+        return _reshape(all_of_it, (count, *[1] * (self.rank - part.ndim), *part.shape))
+
+    def _moves(self) -> tuple[list[int], list[int]]:
+        """Which axes of what is selected go where, so that the new axis is the first."""
+        if not self.has_axis:
+            return [self.before], [0]
+        if self.is_indexed:
+            axes = list(range(1, 1 + self.rank))
+            return (axes, [axis + self.before for axis in axes]) if self.before else ([], [])
+        return ([self.rank], [0]) if self.is_apart else ([], [])
+
+    def front(self, found: ndarray) -> ndarray:
+        """What the subscript selects, with the new axis in front and the others in their order."""
+        return moveaxis(found, *self._moves())
+
+    def back(self, values: ndarray) -> ndarray:
+        """The same of values that are written there."""
+        sources, places = self._moves()
+        return moveaxis(values, places, sources)
+
+
+def _is_mask(part: Any) -> bool:
+    return getattr(part, "dtype", None) == np.bool_ or isinstance(part, (bool, np.bool_))
+
+
+def _of_key(call: Call, operands: list[ndarray | None], at: int) -> dict[int, ndarray]:
+    """Of the arrays in a subscript, an argument of a call, those that are others for each value."""
+    known = {id(array): operand for array, operand in zip(call.arrays, operands) if operand is not None}
+    return {id(part): known[id(part)] for part in _parts(call.args[at]) if id(part) in known}
+
+
+def _of_argument(call: Call, operands: list[ndarray | None], at: int) -> ndarray | None:
+    for array, operand in zip(call.arrays, operands):
+        if array is call.args[at]:
+            return operand
+    return None
+
+
+def _all(value: ndarray, operand: ndarray | None, count: int) -> ndarray:
+    return _broadcast(value, (count, *value.shape)) if operand is None else operand
+
+
+@got.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    x, key = call.args
+    all_of_x = _of_argument(call, operands, 0)
+    batched = _Batched(x, key, _of_key(call, operands, 1), count, all_of_x is not None)
+    return [batched.front(got(x if all_of_x is None else all_of_x, batched.key))]
+
+
+@sums_in.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    values, key, shape = call.args
+    like = _full(tuple(shape), 0, values.dtype, values.device)
+    batched = _Batched(like, key, _of_key(call, operands, 1), count, True)
+    return [sums_in(batched.back(_all(values, _of_argument(call, operands, 0), count)), batched.key, (count, *shape))]
+
+
+def _written(function: Any, call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    x, key, values = call.args
+    batched = _Batched(x, key, _of_key(call, operands, 1), count, True)
+    zeros = [_full(array.shape, 0, array.dtype, array.device) if id(array) in _of_key(call, operands, 1) else array for array in _parts(key)]
+    shape = unseen(indexing.elements, _full(x.shape, 0, np.dtype(bool), x.device), tuple(zeros)).shape
+    all_of_values = _all(values, _of_argument(call, operands, 2), count)
+    surplus = max(values.ndim - len(shape), 0)
+    own = values.shape[surplus:]
+    wide = _broadcast(_reshape(all_of_values, (count, *[1] * (len(shape) - len(own)), *own)), (count, *shape))
+    return [function(_all(x, _of_argument(call, operands, 0), count), batched.key, batched.back(wide))]
+
+
+@with_elements.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    return _written(with_elements, call, operands, count)
+
+
+@with_sums.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    return _written(with_sums, call, operands, count)
