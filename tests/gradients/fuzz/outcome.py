@@ -132,7 +132,7 @@ def _of_values(got: dict[str, Any], want: dict[str, np.ndarray], near: float) ->
         found = np.asarray(got[name])
         if found.shape != value.shape:
             return f"{name} has the shape {found.shape}, expected {value.shape}"
-        if not np.allclose(found, value, near, near):
+        if not np.allclose(found, value, near, near, equal_nan=True):
             return f"{name} is {found.tolist()}, expected {value.tolist()}"
     return None
 

@@ -319,7 +319,7 @@ class Smooth(Statements):
             other = of.operand(of.env[name].shape)
             return of.one_of(
                 f"{to} = {name}.real", f"{to} = {name}.imag", f"{name}.real[...] = {other}", f"{name}.imag *= {of.scalar()}",
-                f"{name}.real = {other}", f"{name}.imag += {name}.real", f"{to} = {name}.T.imag[..., ::-1]",
+                f"{name}.real = xp.real({other})", f"{name}.imag += {name}.real", f"{to} = {name}.T.imag[..., ::-1]",
             )  # fmt: skip
         name = of.array(lambda array: array.ndim > 1)
         if name is None:

@@ -1,0 +1,1 @@
+"""Weft beside PyTorch, JAX and TensorFlow: their own samples, and operators in them."""
