@@ -33,9 +33,6 @@ _started = time.time()
 if TYPE_CHECKING:
     from weft import cuda, errors, fft, frameworks, linalg, math, nn, numba, polynomial, random, types
     from weft.frameworks import jax_op, like, tf_op, torch_op
-    from weft.gradients import (
-        checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev, jvp, linearize, stop_gradient, tape, value_and_grad, vjp, vmap,
-    )  # fmt: skip
     from weft.types import bfloat16
 
 __all__ = [

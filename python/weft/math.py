@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._decorators import Vectorized, vectorize
+from weft._weft import _followed
 
 __all__ = [
     "brev",
@@ -38,9 +39,21 @@ __all__ = [
 ]
 
 
+class _Known(Vectorized):
+    """A ufunc that has a rule for its gradient: what it is made of is not looked into."""
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if keywords or not _followed(args):
+            return Vectorized.__call__(self, *args, **keywords)
+        from weft.gradients.rules.special import followed
+
+        return followed(self, args)
+
+
 def _known(function: Callable[..., Any]) -> Vectorized:
     """A ufunc of a function that the compiler knows by this name: the body is a call of what it stands for."""
     made = vectorize(function)
+    made.__class__ = _Known
     made._weft_path_ = f"weft.math.{function.__name__}"
     return made
 

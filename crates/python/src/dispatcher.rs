@@ -12,7 +12,7 @@ use crate::classify::Captured;
 use crate::core::Core;
 use crate::devices;
 use crate::kernel::Launcher;
-use crate::lazy::calls;
+use crate::lazy::{calls, taping};
 use crate::numpy::Numpy;
 use crate::results::{self, Owners};
 use crate::slots::Number;
@@ -69,29 +69,25 @@ impl Dispatcher {
     }
 
     #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
-        let py = args.py();
-        let numpy = Numpy::get(py)?;
-        let mut bound = self.core.bind(numpy, args, kwargs)?;
-        bound.require_host(py)?;
-        let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
-        let lazy = calls::settle(py, &mut bound, code)?;
-        let mut slots: SmallVec<[u64; 8]> = smallvec![0; code.result_slots];
-        let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots, CallOptions::default())?;
-        match (&code.result, code.declared) {
-            (ArgType::None, _) => Ok(py.None().into_bound(py)),
-            (ArgType::Strong(have) | ArgType::Weak(have), Some(want)) => {
-                let number = Number::from_slots(*have, results::take_scalar(*have, &mut &slots[..]));
-                match self.core.options.dialect {
-                    Dialect::NumPy => numpy.new_scalar(py, want, number.to_slots(want)),
-                    Dialect::Numba => results::weak(py, want, number.to_slots(want)),
-                }
-            }
-            (result, _) => {
-                let owners = Owners::new(outcome.owned, args, kwargs, lazy, &code.executable)?;
-                results::to_python(numpy, result, &mut &slots[..], &owners)
-            }
+    fn __call__<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if taping::is_among(args, kwargs)? {
+            return taping::called(slf.as_any(), args, kwargs);
         }
+        let py = args.py();
+        slf.get().called(py, args, kwargs)
+    }
+
+    /// Of each array of Weft's among the arguments, in order: may the function write to it?
+    #[pyo3(signature = (*args))]
+    fn _written(&self, args: &Bound<'_, PyTuple>) -> PyResult<Vec<bool>> {
+        let py = args.py();
+        let mut bound = self.core.bind(Numpy::get(py)?, args, None)?;
+        let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
+        Ok(bound.lazy().map(|(array, slot)| !array.read_only && code.writes(slot)).collect())
     }
 
     /// A kernel with its grid: `kernel[blocks, threads]`.
@@ -151,6 +147,17 @@ impl Dispatcher {
         self.core.code_of(row.py(), row)?.resident_blocks(row.py(), threads, shared_bytes)
     }
 
+    fn _is_kernel(&self) -> bool {
+        self.core.options.role == Role::Kernel
+    }
+
+    /// What is called with the arguments, the arrays that their gradients are added to, and the cotangent of the result.
+    fn _adjoint(&self, py: Python<'_>) -> Dispatcher {
+        Dispatcher {
+            core: self.core.adjoint(py),
+        }
+    }
+
     /// Compiles for arguments of these specs on the current device.
     fn _compile(&self, row: &Bound<'_, PyTuple>) -> PyResult<()> {
         self.core.code_of(row.py(), row).map(|_| ())
@@ -175,6 +182,30 @@ impl Dispatcher {
 impl Dispatcher {
     pub fn captured(&self) -> &Captured {
         &self.core.captured
+    }
+
+    fn called<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = Numpy::get(py)?;
+        let mut bound = self.core.bind(numpy, args, kwargs)?;
+        bound.require_host(py)?;
+        let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
+        let lazy = calls::settle(py, &mut bound, code)?;
+        let mut slots: SmallVec<[u64; 8]> = smallvec![0; code.result_slots];
+        let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots, CallOptions::default())?;
+        match (&code.result, code.declared) {
+            (ArgType::None, _) => Ok(py.None().into_bound(py)),
+            (ArgType::Strong(have) | ArgType::Weak(have), Some(want)) => {
+                let number = Number::from_slots(*have, results::take_scalar(*have, &mut &slots[..]));
+                match self.core.options.dialect {
+                    Dialect::NumPy => numpy.new_scalar(py, want, number.to_slots(want)),
+                    Dialect::Numba => results::weak(py, want, number.to_slots(want)),
+                }
+            }
+            (result, _) => {
+                let owners = Owners::new(outcome.owned, args, kwargs, lazy, &code.executable)?;
+                results::to_python(numpy, result, &mut &slots[..], &owners)
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -10,7 +11,7 @@ use weft_runtime::{CallOptions, Device, DeviceId, GridShape, Launch, Limits, Str
 
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
-use crate::lazy::calls;
+use crate::lazy::{calls, taping};
 use crate::numpy::Numpy;
 use crate::stream::PyStream;
 use crate::{core, devices, errors, stream};
@@ -84,52 +85,48 @@ impl Launcher {
         self.shape.grid.into()
     }
 
+    /// The kernel that is launched.
+    #[getter]
+    fn kernel(&self, py: Python<'_>) -> Py<Dispatcher> {
+        self.kernel.clone_ref(py)
+    }
+
+    /// What `kernel[...]` was given: blocks, threads, a stream or 0, and bytes of shared memory.
+    #[getter]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let stream = match &self.stream {
+            Some(stream) => stream.clone_ref(py).into_bound_py_any(py)?,
+            None => 0.into_bound_py_any(py)?,
+        };
+        let (grid, block): ((u32, u32, u32), (u32, u32, u32)) = (self.shape.grid.into(), self.shape.block.into());
+        (grid, block, stream, self.shared_bytes).into_pyobject(py)
+    }
+
     #[getter]
     fn threads(&self) -> (u32, u32, u32) {
         self.shape.block.into()
     }
 
     #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+    fn __call__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+        if taping::is_among(args, kwargs)? {
+            return taping::called(slf.as_any(), args, kwargs).map(|_| ());
+        }
+        slf.get().launched(args, kwargs)
+    }
+
+    /// Of each array of Weft's among the arguments, in order: may the kernel write to it?
+    #[pyo3(signature = (*args))]
+    fn _written(&self, args: &Bound<'_, PyTuple>) -> PyResult<Vec<bool>> {
         let py = args.py();
         let core = &self.kernel.get().core;
-        let mut bound = core.bind(Numpy::get(py)?, args, kwargs)?;
-        let stream = self.stream.as_ref().map(|stream| stream.get());
-        let device = launch_device(py, stream, &bound)?;
-        calls::refuse_elsewhere(py, &bound, device.id())?;
+        let mut bound = core.bind(Numpy::get(py)?, args, None)?;
+        let device = launch_device(py, self.stream.as_ref().map(|stream| stream.get()), &bound)?;
         let spec = core.resolve(py, &device, &mut bound)?;
-        if self.shape.grid.contains(&0) {
-            return Ok(());
-        }
-        // Held until the launch has waited for the arrays, as it does for all that are in host memory.
-        let lazy = calls::settle(py, &mut bound, &spec.code)?;
-        let apart = lazy.as_ref().zip(stream.map(|stream| &stream.stream));
-        if let Some((lazy, stream)) = apart {
-            lazy.follow(stream).map_err(|e| errors::device(py, e))?;
-        }
-        for memory in &bound.memories {
-            memory.get().buffer.used_on(stream.map(|stream| &stream.stream));
-        }
-        if bound.memories.iter().any(|memory| memory.get().home().id() != device.id()) {
-            reach(py, &*device, stream, &bound)?;
-        }
-        let copied = bound.has_host_arrays() && !device.host_accessible();
-        let host_arrays = if copied { bound.host_arrays() } else { Vec::new() };
-        let options = CallOptions {
-            stream: stream.map(|stream| &*stream.stream as &dyn Stream),
-            shared_bytes: self.shared_bytes,
-            host_arrays: &host_arrays,
-            ..CallOptions::default()
-        };
-        spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [], options)?;
-        if let Some((lazy, stream)) = apart {
-            lazy.leave(stream).map_err(|e| errors::device(py, e))?;
-        }
-        if copied {
-            // The launch has waited for the arrays to come back.
-            core::print(py, &device.take_output())?;
-        }
-        Ok(())
+        Ok(bound
+            .lazy()
+            .map(|(array, slot)| !array.read_only && spec.code.writes(slot))
+            .collect())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -273,4 +270,48 @@ fn extents(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
         return Err(wrong());
     }
     items.iter().map(extent).collect()
+}
+
+impl Launcher {
+    fn launched<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+        let py = args.py();
+        let core = &self.kernel.get().core;
+        let mut bound = core.bind(Numpy::get(py)?, args, kwargs)?;
+        let stream = self.stream.as_ref().map(|stream| stream.get());
+        let device = launch_device(py, stream, &bound)?;
+        calls::refuse_elsewhere(py, &bound, device.id())?;
+        let spec = core.resolve(py, &device, &mut bound)?;
+        if self.shape.grid.contains(&0) {
+            return Ok(());
+        }
+        // Held until the launch has waited for the arrays, as it does for all that are in host memory.
+        let lazy = calls::settle(py, &mut bound, &spec.code)?;
+        let apart = lazy.as_ref().zip(stream.map(|stream| &stream.stream));
+        if let Some((lazy, stream)) = apart {
+            lazy.follow(stream).map_err(|e| errors::device(py, e))?;
+        }
+        for memory in &bound.memories {
+            memory.get().buffer.used_on(stream.map(|stream| &stream.stream));
+        }
+        if bound.memories.iter().any(|memory| memory.get().home().id() != device.id()) {
+            reach(py, &*device, stream, &bound)?;
+        }
+        let copied = bound.has_host_arrays() && !device.host_accessible();
+        let host_arrays = if copied { bound.host_arrays() } else { Vec::new() };
+        let options = CallOptions {
+            stream: stream.map(|stream| &*stream.stream as &dyn Stream),
+            shared_bytes: self.shared_bytes,
+            host_arrays: &host_arrays,
+            ..CallOptions::default()
+        };
+        spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [], options)?;
+        if let Some((lazy, stream)) = apart {
+            lazy.leave(stream).map_err(|e| errors::device(py, e))?;
+        }
+        if copied {
+            // The launch has waited for the arrays to come back.
+            core::print(py, &device.take_output())?;
+        }
+        Ok(())
+    }
 }

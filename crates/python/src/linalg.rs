@@ -77,7 +77,10 @@ impl Native {
         if operands.len() != self.0.inputs.len() || !self.0.takes(dtype) {
             return refused("takes other operands");
         }
-        if operands.iter().any(|operand| dtype_of(operand.elem) != Some(dtype) || operand.device != machine::CPU) {
+        if operands
+            .iter()
+            .any(|operand| dtype_of(operand.elem) != Some(dtype) || operand.device != machine::CPU)
+        {
             return refused("operands are of one dtype, on the CPU");
         }
         let lengths = |value: &Value| value.shape.iter().map(|&n| n as usize).collect::<Vec<usize>>();
@@ -159,7 +162,10 @@ pub fn _linalg_captured(py: Python<'_>, name: &str, arrays: &Bound<'_, PyTuple>)
     let mut made = capture::call(std::sync::Arc::new(native), operands, &like).unwrap_or_default();
     match (made.pop(), made.is_empty()) {
         (Some(value), true) => Ok(NdArray::of(value)),
-        _ => Err(errors::internal(py, "nothing is captured, or a routine gives several arrays".into())),
+        _ => Err(errors::internal(
+            py,
+            "nothing is captured, or a routine gives several arrays".into(),
+        )),
     }
 }
 

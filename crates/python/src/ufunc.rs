@@ -27,7 +27,7 @@ use crate::operand::{
 };
 use crate::signature::show;
 use crate::stream::PyStream;
-use crate::{core, devices, errors};
+use crate::{adjoint, core, devices, errors};
 
 /// A scalar function as a ufunc, over the dispatcher that compiles the function itself.
 #[pyclass(frozen, weakref, subclass, module = "weft._weft")]
@@ -36,6 +36,8 @@ pub struct Ufunc {
     _weft_dispatcher_: Py<Dispatcher>,
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
+    /// It is the function of the operands and a cotangent that gives the gradient by this operand.
+    pullback: Option<usize>,
     scalars: Mutex<HashMap<ScalarKey, Arc<ScalarLoop>>>,
     /// What draws of random numbers apply, with the types of their parameters.
     drawn: OnceLock<(String, &'static Operation)>,
@@ -86,11 +88,17 @@ struct Compiled {
 #[pymethods]
 impl Ufunc {
     #[new]
-    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool) -> PyResult<Ufunc> {
+    #[pyo3(signature = (dispatcher, follows_device, pullback=None))]
+    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool, pullback: Option<usize>) -> PyResult<Ufunc> {
+        let operands = dispatcher.get().core.captured.params.len();
+        if let Some(by) = pullback.filter(|by| *by >= operands) {
+            return Err(PyTypeError::new_err(format!("there is no operand {by}: there are {operands}")));
+        }
         dispatcher.get().core.captured.refuse_variadic(py, "a ufunc")?;
         Ok(Ufunc {
             _weft_dispatcher_: dispatcher,
             follows_device,
+            pullback,
             scalars: Mutex::default(),
             drawn: OnceLock::new(),
             loops: Mutex::default(),
@@ -248,7 +256,7 @@ impl Ufunc {
     }
 
     fn arity(&self) -> usize {
-        self._weft_dispatcher_.get().core.captured.params.len()
+        self._weft_dispatcher_.get().core.captured.params.len() + usize::from(self.pullback.is_some())
     }
 
     /// Computes it now, on a GPU in the order of a stream.
@@ -479,10 +487,14 @@ impl Ufunc {
             return Ok((types, scalar));
         }
         for signature in declared {
-            if signature.args.len() != inputs.len() {
+            let mut args = signature.args.clone();
+            if self.pullback.is_some() {
+                args.extend(inputs.last().map(|cotangent| cotangent.ty.clone()));
+            }
+            if args.len() != inputs.len() {
                 continue;
             }
-            let scalar = self.scalar(py, device, &signature.args)?;
+            let scalar = self.scalar(py, device, &args)?;
             let fits = match dtype {
                 Some(dtype) => scalar.result == dtype,
                 None => inputs.iter().zip(&scalar.params).all(|(input, &param)| {
@@ -491,7 +503,7 @@ impl Ufunc {
                 }),
             };
             if fits {
-                return Ok((signature.args.clone(), scalar));
+                return Ok((args, scalar));
             }
         }
         let given: Vec<ArgType> = inputs.iter().map(|input| input.ty.clone()).collect();
@@ -513,7 +525,13 @@ impl Ufunc {
             return Ok(found.clone());
         }
         let core = &self._weft_dispatcher_.get().core;
-        let compiled = core.front(py, device, types)?;
+        let compiled = match self.pullback {
+            None => core.front(py, device, types)?,
+            Some(by) => {
+                let primal = core.front(py, device, &types[..types.len().saturating_sub(1)])?;
+                adjoint::pullback(py, primal, by, device.limits().float64)?
+            }
+        };
         let (module, result, checked, library) = (compiled.module, compiled.result, compiled.checked, compiled.library);
         let entry = module.entry_function();
         let params: Option<Vec<Scalar>> = entry.params.iter().map(|&p| entry.ty(p).scalar()).collect();

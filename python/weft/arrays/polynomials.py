@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _full, _iota, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _followed, _full, _iota, _reshape, _to_numpy, ndarray
+from weft.gradients.primitives import primitive, unseen
 
 from . import _compiled
 from ._common import array_of, beside, filled, u
 from .joining import concatenate
-from .products import vander
+from .products import convolve, vander
 from .reductions import sum as _sum
 
 RankWarning = np.exceptions.RankWarning
@@ -62,11 +63,17 @@ def polyval(p: Any, x: Any) -> ndarray:
     if p.ndim == 0:
         raise TypeError("iteration over a 0-d array")
     if p.shape[0] > _LONG:
-        return _compiled.on_hosts(np.polyval, p, x)
+        return values_of_long(p, x)
     y = _full(x.shape, 0, x.dtype, x.device)
     for i in range(p.shape[0]):
         y = u("add", u("multiply", y, x), p[i])
     return y
+
+
+@primitive(rules="sums")
+def values_of_long(p: ndarray, x: ndarray) -> ndarray:
+    """What `polyval` gives for many coefficients. Computed at once, on the host."""
+    return _compiled.on_hosts(np.polyval, p, x)
 
 
 def _composed(p: ndarray, x: Any) -> Any:
@@ -117,8 +124,18 @@ def polymul(a1: Any, a2: Any) -> ndarray:
     >>> weft.polymul([1, 2, 3], [9, 5, 1])
     array([ 9, 23, 38, 17,  3])
     """
-    found = _compiled.on_hosts(np.polymul, coefficients(a1, a2), coefficients(a2, a1), keeps_shape=False)
+    first, second = coefficients(a1, a2), coefficients(a2, a1)
+    if _followed(first, second):
+        found = convolve(*(each[_zeros_in_front(each) :] for each in (first, second)))
+    else:
+        found = _compiled.on_hosts(np.polymul, first, second, keeps_shape=False)
     return _as_given(found, a1, a2)
+
+
+def _zeros_in_front(p: ndarray) -> int:
+    """How many zeros stand in front, of which one is left where there is nothing else."""
+    places = np.flatnonzero(unseen(_to_numpy, p))
+    return int(places[0]) if places.size else max(p.shape[0] - 1, 0)
 
 
 def polydiv(u: Any, v: Any) -> tuple[ndarray, ndarray]:
@@ -200,7 +217,7 @@ def roots(p: Any) -> ndarray:
     p = coefficients(p)
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
-    filled_places = np.flatnonzero(_to_numpy(p))
+    filled_places = np.flatnonzero(unseen(_to_numpy, p))
     if not filled_places.size:
         return _full((0,), 0, np.dtype(np.float64), p.device)
     first, last = int(filled_places[0]), int(filled_places[-1])
@@ -221,7 +238,7 @@ def roots(p: Any) -> ndarray:
 def zeros_of(companion: ndarray) -> ndarray:
     """The eigenvalues of a companion matrix, real if all are and the matrix is, as NumPy's zeros of polynomials."""
     found = _linalg().eigvals(companion)
-    is_real = companion.dtype.kind != "c" and not _to_numpy(found).imag.any()
+    is_real = companion.dtype.kind != "c" and not unseen(_to_numpy, found).imag.any()
     return found.real if is_real else found
 
 

@@ -132,6 +132,11 @@ def _native(a: ndarray, b: ndarray) -> ndarray:
         return _linalg_captured("matmul", a, b)
 
 
+def lies_turned(x: ndarray) -> bool:
+    """Whether the numbers of a column lie side by side, and not those of a row."""
+    return x.ndim > 1 and x.strides[-2] == x.dtype.itemsize != x.strides[-1]
+
+
 def _compiled_product(a: ndarray, b: ndarray) -> ndarray:
     """The same by compiled code, for integers and truth values."""
     if b.ndim == 2 and a.ndim > 2:
@@ -523,7 +528,13 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> ndarray:
     n = x.size if N is None else operator.index(N)
     if n < 0:
         raise ValueError("negative dimensions are not allowed")
-    return _compiled.call(f"np.vander(x, n, {bool(increasing)})", x=x, n=n)
+    return powers(x, n, bool(increasing))
+
+
+@primitive(rules="sums")
+def powers(x: ndarray, n: int, increasing: bool) -> ndarray:
+    """What `vander` gives of a row."""
+    return _compiled.call(f"np.vander(x, n, {increasing})", x=x, n=n)
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
@@ -558,5 +569,10 @@ def _slid(function: str, a: Any, v: Any, mode: str) -> ndarray:
     for name, x in (("a", a), ("v", v)):
         if x.size == 0:
             raise ValueError(f"{name} cannot be empty" if function == "convolve" else "first array argument cannot be empty")
-    a, v = _of_one_dtype(a, v)
+    return slid(function, *_of_one_dtype(a, v), mode)
+
+
+@primitive(rules="sums")
+def slid(function: str, a: ndarray, v: ndarray, mode: str) -> ndarray:
+    """What `convolve` or `correlate` gives of two rows of one dtype."""
     return _compiled.call(f"np.{function}(a, v, {mode!r})", a=a, v=v)

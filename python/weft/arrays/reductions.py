@@ -274,8 +274,8 @@ def var(
         middle = _divided(total, _count(a, axes, where, True), computed)
     else:
         middle = array_of(mean)
-    distance = u("subtract", a, middle)
-    squares = _squares(distance)
+    # What is left out is left out of gradients, too, where it may be no number.
+    squares = _squares(_masked(u("subtract", a, middle), where, 0))
     # What was asked for is what squares are summed in; else they are real, whatever the numbers are.
     total = _fold("add", _masked(squares, where, 0), axes, squares.dtype if dtype is None else computed)
     free = _free(count, less)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._decorators import vectorize
+from weft.gradients.primitives import primitive
 from weft._weft import _full, _iota, _to_numpy, ndarray
 
 from ._common import array_of, select, u
@@ -95,6 +96,12 @@ def i0(x: Any) -> ndarray:
     x = array_of(x)
     if x.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
+    return bessel(x)
+
+
+@primitive(rules="special")
+def bessel(x: ndarray) -> ndarray:
+    """What `i0` gives of an array of real numbers."""
     return _bessel(x)
 
 

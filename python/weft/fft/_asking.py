@@ -13,6 +13,7 @@ from weft._weft import _cast, _fft, _fft_here, _to_numpy, ndarray
 from weft.arrays._common import array_of, axis_of, checked_out, given, is_half, length_of
 from weft.arrays._compiled import on_hosts
 from weft.errors import CaptureError
+from weft.gradients.primitives import primitive
 from weft.kernels import nvidia
 
 _LONGEST = int(np.iinfo(np.intp).max)
@@ -45,13 +46,14 @@ def along(a: Any, n: Any, axis: Any, norm: Any, out: Any, kind: str, forward: bo
         _check_shape(out, shape, axis, n // 2 + 1 if kind == "from real" else n)
     if kind == "from real":
         _check_real(a, n)
-    made = _transformed(a, kind, forward, [axis], [n], factor)
+    made = transformed(a, kind, forward, [axis], [n], factor)
     if kind == "to real" and is_half(a.dtype):
         made = _cast(made, a.dtype)
     return made if out is None else _put(made, out, _loop(kind, forward, n))
 
 
-def _transformed(a: ndarray, kind: str, forward: bool, axes: list[int], lengths: list[int], factor: float) -> ndarray:
+@primitive(rules="fourier")
+def transformed(a: ndarray, kind: str, forward: bool, axes: list[int], lengths: list[int], factor: float) -> ndarray:
     """The transform itself: of the array's own memory, by the way of all functions of NumPy's arrays, or by kernels."""
     if a.device.kind == "cuda":
         found = nvidia.transform(a, kind, forward, axes, lengths, factor)
@@ -89,7 +91,7 @@ def along_many(a: Any, s: Any, axes: Any, norm: Any, out: Any, kind: str, forwar
     if len(set(axes)) < len(axes):
         return _one_by_one(a, s, axes, norm, out, kind, forward)
     factor = _factor(math.prod(s), norm, forward, strict=not forward)
-    made = _transformed(a, kind, forward, axes, s, factor)
+    made = transformed(a, kind, forward, axes, s, factor)
     if out is None:
         return made
     _check_shape(out, made.shape, axes[-1], made.shape[axes[-1]])

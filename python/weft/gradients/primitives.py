@@ -57,7 +57,9 @@ class Call:
 
     def pull_back(self, cotangents: list[ndarray | None]) -> list[ndarray | None]:
         """The cotangents of the arrays that it was given; none of those that have none."""
-        filled = [_zeros(result) if each is None else each for each, result in zip(cotangents, self.results)]
+        filled = cotangents
+        if not getattr(self._vjp, "_weft_takes_none_", False):
+            filled = [_zeros(result) if each is None else each for each, result in zip(cotangents, self.results)]
         first = (self.residuals,) if self._keeps else ()
         given = self._vjp(*first, unflatten(self.spec, filled), unflatten(self.spec, self.results), *self.args, **self.keywords)
         return _aligned(given, self.args, self.arrays, self.function)
@@ -230,7 +232,10 @@ def primitive(
             raise GradientError(f"{function.__name__} has no gradient")
         return followed_call(function, rule[0], args, keywords, like)
 
-    def defvjp(vjp: Rule) -> Rule:
+    def defvjp(vjp: Rule, *, takes_none: bool = False) -> Rule:
+        # Results without a cotangent have zeros, unless the rule takes None.
+        if takes_none:
+            vjp._weft_takes_none_ = True  # type: ignore[attr-defined]
         rule[:] = [vjp]
         return vjp
 
@@ -281,7 +286,12 @@ def _nothing(cotangents: Any, results: Any, *args: Any, **keywords: Any) -> tupl
 
 
 def unseen(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """What a function gives for arrays, of which no tape takes notice."""
+    """What a function gives for arrays, of which no tape takes notice, for what has no gradient anyway.
+
+    Where there are no elements that is left to `vmap`, whose tape has to take it down.
+    """
+    if _lacks_elements(args, keywords):
+        return function(*args, **keywords)
     pause = _tape_pause()
     try:
         return function(*args, **keywords)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from weft._weft import _cast, _linalg_here, _to_numpy, ndarray
+from weft._weft import _cast, _full, _linalg_here, _to_numpy, ndarray
 from weft._weft import linalg as _linalg
 from weft.arrays import _compiled
 from weft.arrays._common import array_of, beside, u
 from weft.arrays.shapes import matrix_transpose
 from weft.errors import CaptureError
+from weft.gradients.primitives import primitive
 from weft.kernels import nvidia
 from weft.kernels.launching import on_a_device
 
@@ -36,6 +37,13 @@ _KERNELS: dict[str, tuple[Any, ...]] = {
 _WIDE = {"f": np.float64, "F": np.complex128}
 
 
+def _like(name: str, *arrays: ndarray) -> Any:
+    """Arrays like those that a routine gives."""
+    found = tuple(_full(each.shape, 0, each.dtype, arrays[0].device) for each in _shaped(name, *(np.zeros(a.shape, a.dtype) for a in arrays)))
+    return found[0] if len(found) == 1 else found
+
+
+@primitive(rules="decompositions", like=_like)
 def call(name: str, *arrays: ndarray) -> Any:
     """What a routine gives for stacks of matrices of one dtype: an array, or a tuple of several.
 

@@ -17,6 +17,7 @@ from weft.arrays.reductions import max as max_of
 from weft.arrays.reductions import min as min_of
 from weft.arrays.reductions import sum as sum_of
 from weft.arrays.shapes import moveaxis, permute_dims
+from weft.gradients.primitives import primitive
 from weft.kernels.launching import on_a_device
 
 from ._routines import LinAlgError, called, inexact, square
@@ -167,12 +168,13 @@ def cond(x: Any, p: Any = None) -> ndarray:
         found = u("divide", last, first) if p == -2 else u("divide", first, last)
     else:
         (a,) = square(x)
-        found = u("multiply", norm(a, p, axis=(-2, -1)), norm(_inverse_or_nan(a), p, axis=(-2, -1)))
+        found = u("multiply", norm(a, p, axis=(-2, -1)), norm(inverse_or_nan(a), p, axis=(-2, -1)))
     is_unknown = u("logical_and", u("isnan", found), u("logical_not", any_of(u("isnan", inexact(x)), axis=(-2, -1))))
     return select(is_unknown, found.dtype.type(np.inf), found)
 
 
-def _inverse_or_nan(a: ndarray) -> ndarray:
+@primitive(rules="decompositions")
+def inverse_or_nan(a: ndarray) -> ndarray:
     """Inverses, NaN for matrices that have none."""
     if on_a_device(a):
         from weft.kernels.lu import inv_or_nan

@@ -14,6 +14,7 @@ from weft.arrays.products import matmul
 from weft.arrays.reductions import count_nonzero
 from weft.arrays.reductions import max as max_of
 from weft.arrays.reductions import sum as sum_of
+from weft.gradients.primitives import primitive
 
 from ._routines import LinAlgError, call, common, matrices, square, turned
 from .decompositions import qr, svd
@@ -107,6 +108,12 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
         rcond = max(1e-15, max(a.shape[-2:]) * (_EPSILON if in_double else float(np.finfo(found.dtype).eps)))
     if found.size == 0:
         return filled((*found.shape[:-2], found.shape[-1], found.shape[-2]), 0, found.dtype, found)
+    return pseudo_inverses(found, rcond, hermitian)
+
+
+@primitive(rules="decompositions")
+def pseudo_inverses(found: ndarray, rcond: Any, hermitian: bool) -> ndarray:
+    """What `pinv` gives of matrices with elements."""
     left, values, right = svd(found, full_matrices=False, hermitian=hermitian)
     cutoff = u("multiply", beside(rcond, values)[..., None], max_of(values, axis=-1, keepdims=True))
     one = values.dtype.type(1)
@@ -141,7 +148,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ndarray, ndarray, ndarray,
         rcond = _EPSILON * max(m, n)
     elif not 0 < rcond < 1:
         rcond = _EPSILON
-    x, rank, values = _least_squares(a, sides, rcond)
+    x, rank, values = least_squares(a, sides, rcond)
     left = filled((0,), 0, values.dtype, a)
     if m > n and int(rank) == n:
         rest = u("absolute", u("subtract", sides, matmul(a, x)))
@@ -157,7 +164,9 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _TALL = 1.6
 
 
-def _least_squares(a: ndarray, sides: ndarray, rcond: float) -> tuple[ndarray, ndarray, ndarray]:
+@primitive(rules="decompositions")
+def least_squares(a: ndarray, sides: ndarray, rcond: float) -> tuple[ndarray, ndarray, ndarray]:
+    """The smallest of the nearest solutions, the rank, and the singular values."""
     m, n = a.shape
     if m == 0 or n == 0:
         values = filled((0,), 0, np.empty(0, a.dtype).real.dtype, a)

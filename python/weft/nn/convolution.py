@@ -76,12 +76,13 @@ def _convolution(name: str, rank: int, params: Mapping[str, Any], x: Any, stride
         a, w = a[:, :, None, :], w[:, :, None, :]
         windows = Windows((1, *size), (1, *step), (1, *spread), (0, *before), (0, *behind))
     windows.counts(a.shape[2:], name)
-    found = convolved(windows, groups)(a, w)
+    arguments = [a, w]
     if "bias" in params:
         bias = parameter(params, "bias", name)
         if bias.shape != (weight.shape[0],):
             raise ValueError(f"the bias of {name} has one number for each of {weight.shape[0]} channels, not {bias.shape}")
-        found = found + wide(bias).astype(_computed(dtype), copy=False)[:, None, None]
+        arguments.append(wide(bias).astype(_computed(dtype), copy=False))
+    found = convolved(windows, groups)(*arguments)
     if rank == 1:
         found = found[:, :, 0]
     return narrow(found[0] if single else found, dtype)
@@ -119,18 +120,23 @@ def _border(name: str, padding: Any, size: Shape, stride: Shape, dilation: Shape
 
 
 @functools.lru_cache(256)
-def convolved(windows: Windows, groups: int) -> Callable[[ndarray, ndarray], ndarray]:
-    """The convolution of (n, c, h, w) and (o, c/groups, kh, kw) for windows, with its rule for gradients."""
+def convolved(windows: Windows, groups: int) -> Callable[..., ndarray]:
+    """The convolution of (n, c, h, w) and (o, c/groups, kh, kw) plus a bias (o,), if one is given, for windows, with its rule for
+    gradients."""
 
-    def convolution(x: ndarray, weight: ndarray) -> ndarray:
-        return _forward(windows, groups, x, weight)
+    def convolution(x: ndarray, weight: ndarray, *bias: ndarray) -> ndarray:
+        return forward(x, weight, *bias)[0]
 
-    def forward(x: ndarray, weight: ndarray) -> tuple[ndarray, Any]:
-        return _forward(windows, groups, x, weight), (x, weight)
+    def forward(x: ndarray, weight: ndarray, *bias: ndarray) -> tuple[ndarray, Any]:
+        found, columns = _forward(windows, groups, x, weight)
+        return found + bias[0][:, None, None] if bias else found, (x, weight, columns, bool(bias))
 
-    def backward(kept: Any, given: ndarray) -> tuple[ndarray, ndarray]:
-        x, weight = kept
-        return _of_input(windows, groups, x.shape, weight, given), _of_weight(windows, groups, x, weight.shape, given)
+    def backward(kept: Any, given: ndarray) -> tuple[ndarray, ...]:
+        x, weight, columns, biased = kept
+        # What all of them read, and is stored when the first of them does.
+        rows = given.transpose(1, 0, 2, 3).reshape((groups, given.shape[1] // groups, -1))
+        found = _of_input(windows, groups, x.shape, weight, given, rows), _of_weight(windows, groups, x, weight.shape, given, rows, columns)
+        return (*found, weft.sum(rows, axis=2).reshape(-1)) if biased else found
 
     return with_rule(convolution, forward, backward)
 
@@ -139,17 +145,19 @@ def _is_direct(windows: Windows, groups: int, weight_shape: Shape) -> bool:
     return weight_shape[1] == 1 and groups > 1 and math.prod(windows.size) <= _DIRECT
 
 
-def _forward(windows: Windows, groups: int, x: ndarray, weight: ndarray) -> ndarray:
+def _forward(windows: Windows, groups: int, x: ndarray, weight: ndarray) -> tuple[ndarray, ndarray | None]:
+    """The convolution without a bias, and the windows' elements as columns if they were made of all examples at once."""
     counts = windows.counts(x.shape[2:], "convolution")
     outs = weight.shape[0]
     if x.size == 0 or weight.size == 0 or 0 in counts:
-        return weft.zeros((x.shape[0], outs, *counts), dtype=x.dtype, device=x.device)
+        return weft.zeros((x.shape[0], outs, *counts), dtype=x.dtype, device=x.device), None
     if _is_direct(windows, groups, weight.shape):
-        return _direct(windows, x, weight, counts)
-    rows = weight.reshape((groups, outs // groups, -1))
-    parts = [_product(rows, columns) for columns in _columns(windows, groups, x, counts)]
+        return _direct(windows, x, weight, counts), None
+    rows, parts, columns = weight.reshape((groups, outs // groups, -1)), [], None
+    for columns in _columns(windows, groups, x, counts):
+        parts.append(_product(rows, columns))
     found = parts[0] if len(parts) == 1 else weft.concatenate(parts, axis=2)
-    return found.reshape((outs, x.shape[0], *counts)).transpose(1, 0, 2, 3)
+    return found.reshape((outs, x.shape[0], *counts)).transpose(1, 0, 2, 3), columns if len(parts) == 1 else None
 
 
 def _direct(windows: Windows, x: ndarray, weight: ndarray, counts: Shape) -> ndarray:
@@ -188,13 +196,10 @@ def _laid_out(windows: Windows, padded: ndarray, counts: Shape) -> ndarray:
     return _strided(padded, (padded.shape[0], *windows.size, padded.shape[1], *counts), strides, 0)
 
 
-def _gradient_rows(groups: int, given: ndarray) -> ndarray:
-    """What is asked for all outputs, (n, o, oh, ow), as (groups, o/groups, n·oh·ow)."""
-    return given.transpose(1, 0, 2, 3).reshape((groups, given.shape[1] // groups, -1))
-
-
-def _of_weight(windows: Windows, groups: int, x: ndarray, weight_shape: Shape, given: ndarray) -> ndarray:
-    """The gradient of the weight: what is asked of the outputs times the windows' elements."""
+def _of_weight(
+    windows: Windows, groups: int, x: ndarray, weight_shape: Shape, given: ndarray, rows: ndarray, columns: ndarray | None
+) -> ndarray:
+    """The gradient of the weight: what is asked of the outputs, `rows` of it for each channel, times the windows' elements."""
     counts = given.shape[2:]
     if x.size == 0 or given.size == 0:
         return weft.zeros(weight_shape, dtype=x.dtype, device=x.device)
@@ -204,16 +209,16 @@ def _of_weight(windows: Windows, groups: int, x: ndarray, weight_shape: Shape, g
         asked = given.reshape((x.shape[0], channels, each, *counts))
         sums = [weft.sum(tap(padded, windows, place, counts) * asked, axis=(0, 3, 4)) for place in taps(windows)]
         return weft.stack(sums, axis=-1).reshape(weight_shape)
-    rows, found, start = _gradient_rows(groups, given), None, 0
-    for columns in _columns(windows, groups, x, counts):
-        part = rows[:, :, start : start + columns.shape[2]]
-        product = _product(part, columns.transpose(0, 2, 1))
-        found, start = product if found is None else found + product, start + columns.shape[2]
+    found, start = None, 0
+    for each in _columns(windows, groups, x, counts) if columns is None else [columns]:
+        part = rows if each.shape[2] == rows.shape[2] else rows[:, :, start : start + each.shape[2]]
+        product = _product(part, each.transpose(0, 2, 1))
+        found, start = product if found is None else found + product, start + each.shape[2]
     assert found is not None
     return found.reshape(weight_shape)
 
 
-def _of_input(windows: Windows, groups: int, shape: Shape, weight: ndarray, given: ndarray) -> ndarray:
+def _of_input(windows: Windows, groups: int, shape: Shape, weight: ndarray, given: ndarray, rows: ndarray) -> ndarray:
     """The gradient of the input: the weight times what is asked of the outputs, added back to the windows' places."""
     n, channels, *extents = shape
     counts = given.shape[2:]
@@ -225,7 +230,7 @@ def _of_input(windows: Windows, groups: int, shape: Shape, weight: ndarray, give
         asked = given.reshape((n, channels, each, *counts))
         parts = (((i, j), weft.sum(asked * factors[:, :, i, j, None, None], axis=2)) for i, j in taps(windows))
         return added_back(parts, windows, (n, channels), tuple(extents), given)
-    columns = _product(weight.reshape((groups, weight.shape[0] // groups, -1)).transpose(0, 2, 1), _gradient_rows(groups, given))
+    columns = _product(weight.reshape((groups, weight.shape[0] // groups, -1)).transpose(0, 2, 1), rows)
     if windows == Windows((1, 1), (1, 1), (1, 1), (0, 0), (0, 0)):
         return columns.reshape((channels, n, *extents)).transpose(1, 0, 2, 3)
     laid = columns.reshape((channels, *windows.size, n, *counts))

@@ -24,6 +24,8 @@ __all__ = ["avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
 
 # The most elements of a window that are taken together.
 _TOGETHER = 16
+# The most of which the first of the largest is looked for anew for the gradient: otherwise it is kept which it is.
+_AGAIN = 4
 
 
 def max_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False) -> ndarray:
@@ -69,42 +71,56 @@ def _one_by_one(windows: Windows) -> Iterator[Windows]:
 def largest(windows: Windows) -> Callable[[ndarray], ndarray]:
     """The largest elements of windows, with its rule for gradients."""
 
+    rank = len(windows.size)
+
+    def each_tap(x: ndarray) -> list[ndarray]:
+        counts = windows.counts(x.shape[x.ndim - rank :], "max_pool")
+        padded = bordered(x, windows, np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf)
+        return [tap(padded, windows, at, counts) for at in taps(windows)]
+
     def max_pool(x: ndarray) -> ndarray:
-        return _largest(windows, x)[0]
+        return functools.reduce(weft.maximum, each_tap(x))
 
     def forward(x: ndarray) -> tuple[ndarray, Any]:
-        found, place = _largest(windows, x, True)
-        return found, (place, x)
+        found = max_pool(x)
+        return found, (x, found, None if math.prod(windows.size) <= _AGAIN else _places(each_tap(x), found))
 
     def backward(kept: Any, given: ndarray) -> tuple[ndarray]:
-        place, x = kept
-        rank = len(windows.size)
-        parts = ((at, weft.where(place == n, given, 0)) for n, at in enumerate(taps(windows)))
-        return (added_back(parts, windows, x.shape[: x.ndim - rank], x.shape[x.ndim - rank :], given),)
+        x, found, place = kept
+        parts = (
+            _first_gets(each_tap(x), found, given)
+            if place is None
+            else (weft.where(place == n, given, 0) for n in range(math.prod(windows.size)))
+        )
+        front, extents = x.shape[: x.ndim - rank], x.shape[x.ndim - rank :]
+        return (added_back(zip(taps(windows), parts), windows, front, extents, given),)
 
     return with_rule(max_pool, forward, backward)
 
 
-def _largest(windows: Windows, x: ndarray, places: bool = False) -> tuple[ndarray, Any]:
-    """The largest elements, and at which place of the windows the first of them is."""
-    rank = len(windows.size)
-    counts = windows.counts(x.shape[x.ndim - rank :], "max_pool")
-    least = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
-    padded = bordered(x, windows, least)
-    found, place = None, None
-    for n, at in enumerate(taps(windows)):
-        each = tap(padded, windows, at, counts)
-        if found is None:
-            found = each
-            place = weft.zeros(each.shape, dtype=np.int32, device=x.device) if places else None
-            continue
-        more = each > found if x.dtype.kind in "iu" else (each > found) | (each != each)
-        if places:
-            # The first NaN is the largest.
-            more = more & (found == found)
-            place = weft.where(more, n, place)
-        found = weft.where(more, each, found)
-    return found, place
+def _is(each: ndarray, found: ndarray) -> ndarray:
+    """Whether an element is the largest one, NaN if that is NaN."""
+    return (each == found) | (each != each)
+
+
+def _first_gets(each: list[ndarray], found: ndarray, given: ndarray) -> Iterator[ndarray]:
+    """What is asked of each place of the windows: all at the first of the largest elements.
+
+    Comparisons are recorded anew for each place, as those that are asked for twice would be stored.
+    """
+    for n, element in enumerate(each):
+        first = _is(element, found)
+        for before in each[:n]:
+            first = first & (before != found)
+        yield weft.where(first, given, 0)
+
+
+def _places(each: list[ndarray], found: ndarray) -> ndarray:
+    """At which place of the windows the first of the largest elements is."""
+    place = weft.full(found.shape, len(each) - 1, dtype=np.int32, device=found.device)
+    for n in reversed(range(len(each) - 1)):
+        place = weft.where(_is(each[n], found), n, place)
+    return place
 
 
 def avg_pool1d(

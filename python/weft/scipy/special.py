@@ -15,8 +15,9 @@ import numpy as np
 
 import weft
 from weft import math as weft_math
-from weft._weft import ndarray
+from weft._weft import _followed, ndarray
 from weft.arrays._common import given
+from weft.arrays.windows import bessel
 from weft.errors import UnsupportedError
 
 __all__ = [
@@ -78,18 +79,28 @@ def _function(name: str, compute: Callable[..., Any], doc: str, wide: bool = Fal
     """A function of arrays that is a function of their elements. `wide` ones compute with float64, for float32 too, as SciPy's do."""
     count = compute.__code__.co_argcount if hasattr(compute, "__code__") else 1
 
+    def plain(*floats: ndarray) -> ndarray:
+        if not wide:
+            return weft.asarray(compute(*floats))
+        found = compute(*(each.astype(np.float64, copy=False) for each in floats))
+        return found.astype(floats[0].dtype, copy=False)
+
     def function(*args: Any, out: Any = None) -> ndarray:
         if len(args) != count:
             raise TypeError(f"{name}() takes {count} arrays, not {len(args)}")
         floats = _floats(name, *args)
-        if not wide:
-            return given(weft.asarray(compute(*floats)), out)
-        found = compute(*(each.astype(np.float64, copy=False) for each in floats))
-        return given(found.astype(floats[0].dtype, copy=False), out)
+        return given(plain(*floats) if not _followed(floats) else _with_rule(name, plain)(*floats), out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
+
+
+def _with_rule(name: str, plain: Callable[..., ndarray]) -> Callable[..., ndarray]:
+    """The function with the rule that it has by its name, or the function itself, which then is what its parts are."""
+    from weft.gradients.rules.special import ruled
+
+    return ruled(name, plain)
 
 
 def _where(*cases: Any) -> ndarray:
@@ -155,12 +166,7 @@ cbrt = _function("cbrt", lambda x: weft.cbrt(x), """The cube root.
     """)  # fmt: skip
 
 
-@weft.vectorize
-def _i0(x):
-    return np.i0(x)
-
-
-i0 = _function("i0", lambda x: _i0(x), """The modified Bessel function of order 0.
+i0 = _function("i0", lambda x: bessel(x), """The modified Bessel function of order 0.
 
     >>> weft.scipy.special.i0(weft.asarray([1.0]))
     array([1.26606588])

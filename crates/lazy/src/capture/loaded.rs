@@ -39,7 +39,12 @@ impl Graph {
             let is_alike = arg.elem == like.elem && arg.shape == like.shape && arg.device() == like.device;
             if !is_alike {
                 let shown = |elem: weft_ir::Scalar, shape: &[u64], device: u8| {
-                    format!("{} of {} on {}", elem.numpy_name(), crate::record::shown(shape), crate::machine::name(device))
+                    format!(
+                        "{} of {} on {}",
+                        elem.numpy_name(),
+                        crate::record::shown(shape),
+                        crate::machine::name(device)
+                    )
                 };
                 return Err(Error::Value(format!(
                     "array {at} is a {}, and the graph was captured for a {}",
@@ -51,8 +56,13 @@ impl Graph {
         for at in self.written.iter().filter_map(|(leaf, _)| self.argument(*leaf)) {
             args[at].check_writeable()?;
             let others = args.iter().enumerate().filter(|(other, _)| *other != at);
-            if others.map(|(_, other)| other).any(|other| Arc::ptr_eq(&other.storage, &args[at].storage)) {
-                return Err(Error::Value(format!("the graph writes to array {at}, which shares its memory with another one")));
+            if others
+                .map(|(_, other)| other)
+                .any(|other| Arc::ptr_eq(&other.storage, &args[at].storage))
+            {
+                return Err(Error::Value(format!(
+                    "the graph writes to array {at}, which shares its memory with another one"
+                )));
             }
         }
         for (_, of) in &self.results {
@@ -89,6 +99,9 @@ impl Graph {
 pub fn could_be(shape: &[u64], elem: weft_ir::Scalar) -> bool {
     const MOST: u64 = 1 << 48;
     let long = |&n: &u64| n.max(1);
-    let product = shape.iter().map(long).try_fold(1u64, |all, n| all.checked_mul(n).filter(|&all| all <= MOST));
+    let product = shape
+        .iter()
+        .map(long)
+        .try_fold(1u64, |all, n| all.checked_mul(n).filter(|&all| all <= MOST));
     product.is_some() && needed(shape, elem).is_ok_and(|bytes| bytes <= MOST)
 }

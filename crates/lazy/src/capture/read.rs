@@ -27,7 +27,9 @@ impl Graph {
     pub fn of_text(text: &str, first: usize, calls: Calls<'_>) -> Result<Graph> {
         let mut reader = Reader::new(calls);
         for (at, line) in text.lines().enumerate() {
-            reader.line(line).map_err(|what| Error::Value(format!("line {}: {what}", first + at)))?;
+            reader
+                .line(line)
+                .map_err(|what| Error::Value(format!("line {}: {what}", first + at)))?;
         }
         Ok(reader.graph)
     }
@@ -298,7 +300,10 @@ impl<'a> Reader<'a> {
         let what = match name {
             "argmax" => FoldKind::ArgMax,
             "argmin" => FoldKind::ArgMin,
-            _ => FoldKind::Ufunc(operation::ufunc_name(name).ok_or_else(|| format!("there is no ufunc {name:?}"))?, typed.elem),
+            _ => FoldKind::Ufunc(
+                operation::ufunc_name(name).ok_or_else(|| format!("there is no ufunc {name:?}"))?,
+                typed.elem,
+            ),
         };
         if matches!(what, FoldKind::ArgMax | FoldKind::ArgMin) && folded.len() != 1 {
             return Err(format!("{name} is along one axis"));

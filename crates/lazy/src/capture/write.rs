@@ -116,7 +116,9 @@ impl Lines {
             }
             Step::Call { call, operands, results } => {
                 let Some(named) = call.text() else {
-                    return Err(refused("the function calls what has no name in graphs (random numbers, a function of yours, code of another library)"));
+                    return Err(refused(
+                        "the function calls what has no name in graphs (random numbers, a function of yours, code of another library)",
+                    ));
                 };
                 let operands: Vec<usize> = operands.iter().map(|place| self.at(*place)).collect();
                 let first = self.count;
@@ -186,7 +188,9 @@ fn operation_name(operation: &Operation) -> Result<String> {
     if let What::Ufunc { name, part } = operation.what
         && operation::named(name, part, &operation.operands).is_none_or(|found| found.number != operation.number)
     {
-        return Err(refused(format!("the function applies a loop of {name} that its operands do not tell")));
+        return Err(refused(format!(
+            "the function applies a loop of {name} that its operands do not tell"
+        )));
     }
     let types: Vec<&str> = operation.operands.iter().map(|elem| elem.numpy_name()).collect();
     let types = types.join(",");
@@ -329,4 +333,3 @@ mod tests {
         }
     }
 }
-

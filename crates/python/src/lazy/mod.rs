@@ -8,7 +8,7 @@ mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
-mod taping;
+pub mod taping;
 pub mod vectorized;
 mod watching;
 

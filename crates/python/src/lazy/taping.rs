@@ -107,6 +107,26 @@ fn _followed(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
     Ok(tape::is_here() && is_any_followed(args.as_any())?)
 }
 
+/// Does a tape follow any of these arguments of compiled code?
+pub fn is_among(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+    if !tape::is_on() || !tape::is_here() {
+        return Ok(false);
+    }
+    let among = |object: &Bound<'_, PyAny>| is_any_followed(object);
+    Ok(among(args.as_any())? || kwargs.map_or(Ok(false), |kwargs| among(kwargs.as_any()))?)
+}
+
+/// Calls compiled code with arguments that a tape follows: `weft.gradients.calls` takes down what it does.
+pub fn called<'py>(
+    code: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    let keywords = kwargs.map_or_else(|| PyDict::new(py), Bound::clone);
+    py.import("weft.gradients.calls")?.call_method1("called", (code, args, keywords))
+}
+
 fn is_any_followed(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(array) = object.cast::<NdArray>() {
         return Ok(tape::follows(&array.get().array));

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._weft import _cast, _permute, _reshape, ndarray
-from weft.arrays.products import matrices, matrices_with_rule
+from weft.arrays.products import lies_turned, matrices, matrices_with_rule
 from weft.gradients.sweep import unstretched
 
 
@@ -16,7 +16,10 @@ def turned(a: ndarray) -> ndarray:
 
 @matrices_with_rule.defvjp
 def _(cotangent: ndarray, result: ndarray, a: ndarray, b: ndarray) -> tuple[ndarray, ndarray]:
-    return fitted(matrices(cotangent, turned(b)), a), fitted(matrices(turned(a), cotangent), b)
+    # The cotangent of what is a turned view is made as a turned one, too: nothing has to be moved to turn it back.
+    of_a = turned(matrices(b, turned(cotangent))) if lies_turned(a) else matrices(cotangent, turned(b))
+    of_b = turned(matrices(turned(cotangent), a)) if lies_turned(b) else matrices(turned(a), cotangent)
+    return fitted(of_a, a), fitted(of_b, b)
 
 
 def fitted(cotangent: ndarray, value: ndarray) -> ndarray:
