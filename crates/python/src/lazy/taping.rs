@@ -27,6 +27,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_tape_is_here, module)?)?;
     module.add_function(wrap_pyfunction!(_followed, module)?)?;
     module.add_function(wrap_pyfunction!(_as_it_is, module)?)?;
+    module.add_function(wrap_pyfunction!(_is_same, module)?)?;
     module.add_function(wrap_pyfunction!(_unfollowed, module)?)
 }
 
@@ -40,8 +41,9 @@ struct Pause(Option<tape::Pause>);
 
 #[pymethods]
 impl Pause {
-    fn end(&mut self) {
-        self.0 = None;
+    /// Ends it: was something read meanwhile that a tape follows?
+    fn end(&mut self) -> bool {
+        self.0.take().is_some_and(|pause| pause.has_looked())
     }
 }
 
@@ -165,6 +167,12 @@ fn _as_it_is(x: &NdArray) -> NdArray {
     NdArray {
         array: tape::as_it_is(&x.array),
     }
+}
+
+/// Has nothing been written to two arrays since one was made of the other by `_as_it_is`?
+#[pyfunction]
+fn _is_same(x: &NdArray, y: &NdArray) -> bool {
+    tape::is_same(&x.array, &y.array)
 }
 
 /// The same elements, which no tape follows.
