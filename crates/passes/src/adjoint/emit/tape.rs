@@ -166,10 +166,21 @@ impl Emitter<'_> {
         self.open();
         let indices = vec![Index { value: var, wrap: false }];
         let (view, part, value) = (flat, Part::Whole, zero);
-        self.b.push(StmtKind::Store { view, indices, part, value });
+        self.b.push(StmtKind::Store {
+            view,
+            indices,
+            part,
+            value,
+        });
         let body = self.close();
         let (start, stop, step) = (own, len, all);
-        self.b.push(StmtKind::For { var, start, stop, step, body });
+        self.b.push(StmtKind::For {
+            var,
+            start,
+            stop,
+            step,
+            body,
+        });
     }
 
     /// Can the arrays of a loop's tape grow?
