@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft import _weft, types
+from weft._differentiable import Differentiable, Ruled
 from weft._pickling import Picklable
 from weft.errors import UnsupportedError
 
@@ -53,7 +54,7 @@ class Inspectable(Picklable):
         return texts[wanted]
 
 
-class Function(_weft.Dispatcher, Inspectable):
+class Function(_weft.Dispatcher, Inspectable, Differentiable):
     """A Python function compiled by `jit`. Called like the function; compiled at the first call with new argument types."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -65,13 +66,29 @@ class Function(_weft.Dispatcher, Inspectable):
         return MethodType(self, instance)
 
 
-class Vectorized(_weft.Ufunc, Inspectable):
+class Vectorized(_weft.Ufunc, Inspectable, Ruled):
     """A scalar function compiled by `vectorize`. Called with arrays and scalars, it broadcasts like a NumPy ufunc."""
 
     @property
     def py_func(self) -> Callable[..., Any]:
         """The undecorated function."""
         return self._weft_dispatcher_.py_func
+
+    def pullback(self, by: int) -> _weft.Ufunc:
+        """The function of the operands and of the result's cotangent that gives the gradient by operand number `by`, broadcast like this one.
+
+        >>> import numpy as np
+        >>> import weft
+        >>> @weft.vectorize
+        ... def product(a, x):
+        ...     return a * x * x
+        >>> product.pullback(1)(3.0, np.array([1.0, 2.0]), 1.0)
+        array([ 6., 12.])
+        """
+        made = self.__dict__.setdefault("_pullbacks_", {})
+        if by not in made:
+            made[by] = _weft.Ufunc(self._weft_dispatcher_, False, by)
+        return made[by]
 
     def _text(self, what: str, signature: Any) -> Any:
         return "\n".join(self._inspect(what))

@@ -109,6 +109,32 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
     }
 }
 
+/// The derivative of a function of the elementary library, by the name that its IR has, by one of its arguments: a module whose entry takes the
+/// arguments and what the function gives for them.
+pub fn derivative(name: &str, by: usize, float64: bool) -> Option<weft_ir::Module> {
+    let text = weft_math::derivative(name, by)?;
+    let function = library::math::function(text.name)?;
+    let scalar = if text.is_narrow {
+        weft_ir::Scalar::F32
+    } else {
+        weft_ir::Scalar::F64
+    };
+    let options = Options {
+        role: Role::Device,
+        dialect: Dialect::NumPy,
+        parallel: false,
+        fastmath: false,
+        contract: false,
+        python_errors: false,
+        checked: false,
+        bounds: Bounds::default(),
+        float64,
+        for_numba: false,
+    };
+    let types = vec![ArgType::Strong(scalar); text.arity];
+    compile(&function, &types, options).ok().map(|compiled| compiled.module)
+}
+
 /// The start of the first source.
 fn whole() -> weft_ir::Span {
     weft_ir::Span {

@@ -38,7 +38,7 @@ const EACH: &str = "_each";
 const WIDTHS: [&str; 2] = ["_f64", "_f32"];
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 30] = [
+const FILES: [(&str, &str); 31] = [
     ("asin.py", include_str!("asin.py")),
     ("asinh.py", include_str!("asinh.py")),
     ("atan.py", include_str!("atan.py")),
@@ -46,6 +46,7 @@ const FILES: [(&str, &str); 30] = [
     ("cbrt.py", include_str!("cbrt.py")),
     ("complex.py", include_str!("complex.py")),
     ("complex_more.py", include_str!("complex_more.py")),
+    ("derivatives.py", include_str!("derivatives.py")),
     ("division.py", include_str!("division.py")),
     ("erf.py", include_str!("erf.py")),
     ("erfinv.py", include_str!("erfinv.py")),
@@ -108,6 +109,11 @@ pub fn function(name: &str) -> Option<Function> {
 /// What stands for the definition `name` in callers with `fastmath`: `sin_f32_fast` for `sin_f32`, or itself.
 pub fn fast(name: &'static str) -> &'static str {
     source(&format!("{name}_fast")).map_or(name, |s| s.name)
+}
+
+/// The text of the derivative of the entry `name` by one of its arguments: a function of the arguments and of what the entry gives for them.
+pub fn derivative(name: &str, by: usize) -> Option<Source> {
+    source(&format!("_d{by}_{}", name.strip_suffix("_fast").unwrap_or(name)))
 }
 
 /// Numbers that texts index by name, one-dimensional.

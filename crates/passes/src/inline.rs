@@ -34,8 +34,28 @@ pub fn run_for_cpu(module: &mut Module) -> Result<(), PassError> {
     inline(module, stay)
 }
 
+/// Inlines every call in the functions that are reached, but for calls of functions that stay (by number); keeps all of these.
+pub(crate) fn entry_but(module: &mut Module, stay: Vec<bool>) -> Result<(), PassError> {
+    let recursive = calls::recursive(module);
+    let stay = stay
+        .into_iter()
+        .zip(recursive)
+        .map(|(stays, recursive)| stays || recursive)
+        .collect();
+    inline_with(module, stay, false)
+}
+
+/// Drops the functions that the entry does not reach.
+pub(crate) fn drop_unreached(module: &mut Module) {
+    drop_unreachable(module);
+}
+
 /// Inlines all calls but of functions that stay.
 fn inline(module: &mut Module, stay: Vec<bool>) -> Result<(), PassError> {
+    inline_with(module, stay, true)
+}
+
+fn inline_with(module: &mut Module, stay: Vec<bool>, drops: bool) -> Result<(), PassError> {
     for (func, stays) in module.functions.iter_mut().zip(&stay) {
         if !stays {
             never_out_of_stack(&mut func.body);
@@ -55,7 +75,9 @@ fn inline(module: &mut Module, stay: Vec<bool>) -> Result<(), PassError> {
         compact::function(&mut func);
         module.functions[id.index()] = func;
     }
-    drop_unreachable(module);
+    if drops {
+        drop_unreachable(module);
+    }
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Passes and analyses over the IR, one file each, and the order in which each device runs them.
 
+pub mod adjoint;
 pub mod alone;
 pub mod arrive;
 mod calls;

@@ -140,6 +140,26 @@ impl Captured {
         complete.collect()
     }
 
+    /// The same once more.
+    pub fn again(&self, py: Python<'_>) -> Captured {
+        Captured {
+            function: self.function.clone_ref(py),
+            name: self.name.clone(),
+            defined_as: self.defined_as.clone(),
+            source: self.source.clone(),
+            params: self.params.clone(),
+            positional: self.positional,
+            positional_only: self.positional_only,
+            defaults: self
+                .defaults
+                .iter()
+                .map(|value| value.as_ref().map(|value| value.clone_ref(py)))
+                .collect(),
+            variadic: self.variadic,
+            keywords: self.keywords,
+        }
+    }
+
     /// The function as one to compile, with what its compilation will meet.
     pub fn front(&self, py: Python<'_>) -> PyResult<FunctionSource> {
         self.front_in(py, &Rc::default(), None)

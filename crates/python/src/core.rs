@@ -20,7 +20,7 @@ use crate::numpy::Numpy;
 use crate::precision::Precision;
 use crate::signature::{self, Conversion, Signature};
 use crate::slots::Number;
-use crate::{devices, errors};
+use crate::{adjoint, devices, errors};
 
 /// One function as the decorator left it.
 pub struct Core {
@@ -28,6 +28,8 @@ pub struct Core {
     pub options: Options,
     pub how: CompileOptions,
     pub signatures: Vec<Signature>,
+    /// It is the adjoint of the function: see [`crate::adjoint`].
+    adjoint: bool,
     precision: Precision,
     table: Mutex<Table>,
 }
@@ -68,6 +70,7 @@ impl Core {
             options,
             how,
             signatures: signatures.iter().map(|s| signature::from_spec(&s)).collect::<PyResult<_>>()?,
+            adjoint: false,
             precision: Precision::default(),
             table: Mutex::default(),
         };
@@ -83,8 +86,24 @@ impl Core {
         Ok(core)
     }
 
+    /// Its adjoint, compiled as it is.
+    pub fn adjoint(&self, py: Python<'_>) -> Core {
+        Core {
+            captured: self.captured.again(py),
+            options: self.options,
+            how: self.how,
+            signatures: Vec::new(),
+            adjoint: true,
+            precision: Precision::default(),
+            table: Mutex::default(),
+        }
+    }
+
     /// Binds the arguments of a call, in the order of the parameters.
     pub fn bind(&self, numpy: &Numpy, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Args> {
+        if self.adjoint {
+            return adjoint::bind(numpy, args);
+        }
         let mut bound = Args::default();
         let params = &self.captured.params;
         if kwargs.is_none() && args.len() == params.len() && args.len() == self.captured.positional && !self.captured.variadic {
@@ -264,6 +283,13 @@ impl Core {
 
     /// The typed module for these argument types, as the device computes.
     pub fn front(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<Compiled> {
+        match self.adjoint {
+            true => adjoint::compiled(self, py, device, types),
+            false => self.front_of_primal(py, device, types),
+        }
+    }
+
+    pub fn front_of_primal(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<Compiled> {
         let source = self.source(py, &Rc::default())?;
         let options = self.options_on(device);
         let mut compiled = weft_front::compile(&source, types, options).map_err(|e| errors::diagnostic(py, &e))?;

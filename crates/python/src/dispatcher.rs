@@ -151,6 +151,17 @@ impl Dispatcher {
         self.core.code_of(row.py(), row)?.resident_blocks(row.py(), threads, shared_bytes)
     }
 
+    fn _is_kernel(&self) -> bool {
+        self.core.options.role == Role::Kernel
+    }
+
+    /// What is called with the arguments, the arrays that their gradients are added to, and the cotangent of the result.
+    fn _adjoint(&self, py: Python<'_>) -> Dispatcher {
+        Dispatcher {
+            core: self.core.adjoint(py),
+        }
+    }
+
     /// Compiles for arguments of these specs on the current device.
     fn _compile(&self, row: &Bound<'_, PyTuple>) -> PyResult<()> {
         self.core.code_of(row.py(), row).map(|_| ())

@@ -8,6 +8,7 @@
     reason = "Python shows its own objects; nothing else links this library"
 )]
 
+mod adjoint;
 mod array;
 mod bfloat16;
 mod bind;

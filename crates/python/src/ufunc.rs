@@ -27,7 +27,7 @@ use crate::operand::{
 };
 use crate::signature::show;
 use crate::stream::PyStream;
-use crate::{core, devices, errors};
+use crate::{adjoint, core, devices, dlpack, errors};
 
 /// A scalar function as a ufunc, over the dispatcher that compiles the function itself.
 #[pyclass(frozen, weakref, subclass, module = "weft._weft")]
@@ -36,10 +36,15 @@ pub struct Ufunc {
     _weft_dispatcher_: Py<Dispatcher>,
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
+    /// It is the function of the operands and a cotangent that gives the gradient by this operand.
+    pullback: Option<usize>,
     scalars: Mutex<HashMap<ScalarKey, Arc<ScalarLoop>>>,
     /// What draws of random numbers apply, with the types of their parameters.
     drawn: OnceLock<(String, &'static Operation)>,
     loops: Mutex<HashMap<LoopKey, Arc<Compiled>>>,
+    /// What the last call took of these two, which the next one often takes again.
+    last: Mutex<Option<(ScalarKey, Arc<ScalarLoop>)>>,
+    last_loop: Mutex<Option<(LoopKey, Arc<Compiled>)>>,
 }
 
 /// The scalar function for one row of types, and its result's type.
@@ -86,14 +91,22 @@ struct Compiled {
 #[pymethods]
 impl Ufunc {
     #[new]
-    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool) -> PyResult<Ufunc> {
+    #[pyo3(signature = (dispatcher, follows_device, pullback=None))]
+    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool, pullback: Option<usize>) -> PyResult<Ufunc> {
+        let operands = dispatcher.get().core.captured.params.len();
+        if let Some(by) = pullback.filter(|by| *by >= operands) {
+            return Err(PyTypeError::new_err(format!("there is no operand {by}: there are {operands}")));
+        }
         dispatcher.get().core.captured.refuse_variadic(py, "a ufunc")?;
         Ok(Ufunc {
             _weft_dispatcher_: dispatcher,
             follows_device,
+            pullback,
             scalars: Mutex::default(),
             drawn: OnceLock::new(),
             loops: Mutex::default(),
+            last: Mutex::default(),
+            last_loop: Mutex::default(),
         })
     }
 
@@ -134,6 +147,29 @@ impl Ufunc {
             order: Order::Keep,
         };
         self.computed(args.py(), numpy, self.inputs(numpy, &args)?, target, None, "same_kind", stream)
+    }
+
+    /// Calls the function on tensors of other libraries in the host's memory, which DLPack's capsules tell of, and on numbers; the output
+    /// follows them. It has their common shape, lies apart from them, and has a type that the result can be cast to.
+    #[pyo3(signature = (*args))]
+    fn _on_tensors(&self, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = args.py();
+        let numpy = Numpy::get(py)?;
+        let mut inputs = args
+            .iter()
+            .map(|object| match dlpack::peek(&object)? {
+                Some(tensor) => Input::of_tensor(object.clone(), &tensor),
+                None => Input::new(numpy, object.clone()),
+            })
+            .collect::<PyResult<SmallVec<[Input<'_>; 4]>>>()?;
+        let target = inputs.pop().filter(|_| inputs.len() == self.arity());
+        let target = target.ok_or_else(|| errors::internal(py, format!("{} is not called with its operands", self.__name__())))?;
+        let device = devices::cpu();
+        let (types, scalar) = self.choose(py, device, &inputs, None, false)?;
+        check_inputs(&inputs, &scalar.params, "same_kind")?;
+        check_result(scalar.result, target.elem, "same_kind")?;
+        let shape = target.geometry().shape;
+        self.run(py, device, types, &scalar, &shape, &inputs, &target, None, None)
     }
 
     /// Records the function of whole numbers that count up from a position, one for each element of a shape, and of the same numbers for
@@ -248,7 +284,7 @@ impl Ufunc {
     }
 
     fn arity(&self) -> usize {
-        self._weft_dispatcher_.get().core.captured.params.len()
+        self._weft_dispatcher_.get().core.captured.params.len() + usize::from(self.pullback.is_some())
     }
 
     /// Computes it now, on a GPU in the order of a stream.
@@ -479,10 +515,14 @@ impl Ufunc {
             return Ok((types, scalar));
         }
         for signature in declared {
-            if signature.args.len() != inputs.len() {
+            let mut args = signature.args.clone();
+            if self.pullback.is_some() {
+                args.extend(inputs.last().map(|cotangent| cotangent.ty.clone()));
+            }
+            if args.len() != inputs.len() {
                 continue;
             }
-            let scalar = self.scalar(py, device, &signature.args)?;
+            let scalar = self.scalar(py, device, &args)?;
             let fits = match dtype {
                 Some(dtype) => scalar.result == dtype,
                 None => inputs.iter().zip(&scalar.params).all(|(input, &param)| {
@@ -491,7 +531,7 @@ impl Ufunc {
                 }),
             };
             if fits {
-                return Ok((signature.args.clone(), scalar));
+                return Ok((args, scalar));
             }
         }
         let given: Vec<ArgType> = inputs.iter().map(|input| input.ty.clone()).collect();
@@ -508,12 +548,27 @@ impl Ufunc {
     }
 
     fn scalar(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<Arc<ScalarLoop>> {
-        let key = (types.to_vec(), device.limits().float64);
-        if let Some(found) = lock(&self.scalars).get(&key) {
+        let float64 = device.limits().float64;
+        if let Some((key, found)) = &*lock(&self.last)
+            && key.0 == types
+            && key.1 == float64
+        {
             return Ok(found.clone());
         }
+        let key = (types.to_vec(), float64);
+        let known = lock(&self.scalars).get(&key).cloned();
+        if let Some(found) = known {
+            *lock(&self.last) = Some((key, found.clone()));
+            return Ok(found);
+        }
         let core = &self._weft_dispatcher_.get().core;
-        let compiled = core.front(py, device, types)?;
+        let compiled = match self.pullback {
+            None => core.front(py, device, types)?,
+            Some(by) => {
+                let primal = core.front(py, device, &types[..types.len().saturating_sub(1)])?;
+                adjoint::pullback(py, primal, by, device.limits().float64)?
+            }
+        };
         let (module, result, checked, library) = (compiled.module, compiled.result, compiled.checked, compiled.library);
         let entry = module.entry_function();
         let params: Option<Vec<Scalar>> = entry.params.iter().map(|&p| entry.ty(p).scalar()).collect();
@@ -615,8 +670,15 @@ impl Ufunc {
             .collect();
         let rank = plan.extents.len();
         let key = (device.id(), types, rank, access, masked);
-        if let Some(found) = lock(&self.loops).get(&key) {
+        if let Some((last, found)) = &*lock(&self.last_loop)
+            && *last == key
+        {
             return Ok(found.clone());
+        }
+        let known = lock(&self.loops).get(&key).cloned();
+        if let Some(found) = known {
+            *lock(&self.last_loop) = Some((key, found.clone()));
+            return Ok(found);
         }
         let access = &key.3;
         let last = access.len() - 1;

@@ -12,6 +12,7 @@ from typing import Any
 from weft import _weft, types
 from weft._decorators import Function, Inspectable, checked, decorate, dispatcher
 from weft._decorators import vectorize as _vectorize
+from weft._differentiable import Differentiable
 from weft.cuda.arrays import (
     DeviceNDArray,
     MappedNDArray,
@@ -319,7 +320,7 @@ def vectorize(signatures_or_function: Any = None, **options: Any) -> Any:
     return _vectorize(signatures_or_function, **{"target": "cuda", **options})
 
 
-class Kernel(Measured, Inspectable):
+class Kernel(Measured, Inspectable, Differentiable):
     """A compiled kernel: launched as ``kernel[blocks, threads](arguments...)`` or ``kernel.forall(n)(arguments...)``."""
 
     def forall(self, ntasks: Any, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> _weft.Launcher:

@@ -1,0 +1,337 @@
+//! What is kept of the way forwards: how often loops ran, the locals that their turns began with, elements that are overwritten.
+//!
+//! On the host these are arrays that grow; in threads and points they have the length that is known when the code is made.
+
+use std::collections::HashMap;
+
+use weft_ir::{ArrayDecl, ArrayId, BinOp, Block, CmpOp, Index, Layout, Local, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType};
+
+use super::super::roots::Root;
+use super::super::rules::number;
+use super::super::tree::{FrameId, FrameKind, NodeId, NodeKind};
+use super::Emitter;
+
+#[derive(Default)]
+pub struct Tapes {
+    /// Of a loop, the local that counts its turns.
+    counters: HashMap<FrameId, Local>,
+    /// What a local held at the start of each turn of a loop.
+    carried: HashMap<(FrameId, Local), Tape>,
+    /// What a load read each time.
+    loads: HashMap<NodeId, Tape>,
+    pub array_shadows: HashMap<ArrayId, ArrayId>,
+}
+
+#[derive(Clone, Copy)]
+enum Tape {
+    /// A local that holds an array of the heap.
+    Growing(Local, Scalar),
+    Fixed(ArrayId, Scalar),
+}
+
+/// Turns of loops in threads and points whose locals are kept, at most; and bytes of a thread.
+const MOST_TURNS: i64 = 4096;
+const MOST_BYTES: i64 = 32768;
+
+fn view_of(elem: Scalar, space: Space) -> ViewType {
+    ViewType {
+        elem,
+        rank: 1,
+        layout: Layout::C,
+        space,
+        writable: true,
+    }
+}
+
+impl Emitter<'_> {
+    /// Makes tapes, and shadows of shared and local arrays, at the start of the function.
+    pub(super) fn open_tapes(&mut self) {
+        let mut carried: Vec<(FrameId, Local)> = Vec::new();
+        for (frame, locals) in &self.parts.plan.carried {
+            carried.extend(locals.iter().map(|local| (*frame, *local)));
+        }
+        carried.sort_unstable();
+        for (frame, local) in carried {
+            if let Some(tape) = self.carried_tape(frame, local) {
+                self.tapes.carried.insert((frame, local), tape);
+            }
+        }
+        let mut taped: Vec<(NodeId, Local)> = self.parts.plan.taped.iter().map(|(node, local)| (*node, *local)).collect();
+        taped.sort_unstable();
+        for (node, position) in taped {
+            let elem = match &self.tree.node(node).kind {
+                NodeKind::Let(value, _) => self.tree.ty(*value).scalar(),
+                _ => None,
+            };
+            let tape = self.growing(elem.unwrap_or(Scalar::F64));
+            self.tapes.loads.insert(node, tape);
+            let (zero, local) = (self.b.i64(0), self.local(position));
+            self.b.set(local, zero);
+        }
+        self.array_shadows();
+    }
+
+    fn carried_tape(&mut self, frame: FrameId, local: Local) -> Option<Tape> {
+        let span = self.tree.node(self.tree.frame(frame).node).span;
+        let name = self.tree.func.locals[local.index()].name.clone();
+        let Some(elem) = self.tree.func.local_ty(local).scalar() else {
+            self.fail(
+                span,
+                &format!("the turns of this loop hand on `{name}`, an array: write to arrays that are there before the loop"),
+            );
+            return None;
+        };
+        if self.grows(frame) {
+            return Some(self.growing(elem));
+        }
+        match self.turns(frame) {
+            Some(turns) if turns <= MOST_TURNS && turns * (elem.size() as i64) <= MOST_BYTES => Some(self.fixed(elem, turns)),
+            _ => {
+                self.fail(
+                    span,
+                    &format!(
+                        "the way back needs what `{name}` held in each turn of this loop, whose number of turns is not known when the code \
+                         is made: give it a range with constant bounds, or the function a rule with defvjp"
+                    ),
+                );
+                None
+            }
+        }
+    }
+
+    /// Shadows of shared and local arrays, which start as zeros.
+    fn array_shadows(&mut self) {
+        let shadowed = self.parts.activity.shadowed.iter();
+        let mut arrays: Vec<ArrayId> = shadowed
+            .filter_map(|root| match root {
+                Root::Array(id) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        arrays.sort_unstable();
+        for id in arrays {
+            let decl = self.tree.func.arrays[id.index()].clone();
+            let (elem, rank, space) = (decl.elem, decl.shape.len() as u8, decl.space);
+            let shape: Vec<Value> = decl.shape.iter().map(|len| self.b.i64(*len as i64)).collect();
+            let shadow = self.b.func.new_array(ArrayDecl {
+                name: format!("d_{}", decl.name),
+                ..decl
+            });
+            self.tapes.array_shadows.insert(id, shadow);
+            let view = self.b.emit(
+                ViewType {
+                    elem,
+                    rank,
+                    layout: Layout::C,
+                    space,
+                    writable: true,
+                },
+                Op::Array(shadow),
+            );
+            let zero = number(&mut self.b, elem, 0.0);
+            self.each_element(&shape, |e, indices| {
+                e.b.push(StmtKind::Store {
+                    view,
+                    indices,
+                    part: Part::Whole,
+                    value: zero,
+                })
+            });
+        }
+    }
+
+    /// Can the arrays of a loop's tape grow?
+    fn grows(&self, frame: FrameId) -> bool {
+        self.is_host() && !self.tree.in_points(self.tree.frame(frame).parent)
+    }
+
+    /// How often a loop runs at most, if that is known.
+    fn turns(&self, frame: FrameId) -> Option<i64> {
+        let FrameKind::Counted { start, stop, step, .. } = self.tree.frame(frame).kind else {
+            return None;
+        };
+        let (start, stop, step) = (self.tree.int(start)?, self.tree.int(stop)?, self.tree.int(step)?);
+        let far = if step > 0 {
+            stop.checked_sub(start)?
+        } else {
+            start.checked_sub(stop)?
+        };
+        let step = step.checked_abs().filter(|step| *step > 0)?;
+        Some(far.max(0).checked_add(step - 1)? / step)
+    }
+
+    fn growing(&mut self, elem: Scalar) -> Tape {
+        let ty = view_of(elem, Space::Global);
+        let local = self.b.func.new_local(Type::View(ty), "tape");
+        let len = self.b.i64(64);
+        let made = self.b.emit(
+            ty,
+            Op::Alloc {
+                zeroed: false,
+                shape: vec![len],
+            },
+        );
+        self.b.set(local, made);
+        Tape::Growing(local, elem)
+    }
+
+    fn fixed(&mut self, elem: Scalar, len: i64) -> Tape {
+        let decl = ArrayDecl {
+            name: "tape".into(),
+            elem,
+            shape: vec![len.max(1) as u64],
+            space: Space::Local,
+        };
+        Tape::Fixed(self.b.func.new_array(decl), elem)
+    }
+
+    fn tape_view(&mut self, tape: Tape) -> Value {
+        match tape {
+            Tape::Growing(local, _) => self.b.get(local),
+            Tape::Fixed(id, elem) => self.b.emit(view_of(elem, Space::Local), Op::Array(id)),
+        }
+    }
+
+    fn read(&mut self, tape: Tape, at: Value) -> Value {
+        let (Tape::Growing(_, elem) | Tape::Fixed(_, elem)) = tape;
+        let view = self.tape_view(tape);
+        let indices = vec![Index { value: at, wrap: false }];
+        self.b.emit(
+            elem,
+            Op::Load {
+                view,
+                indices,
+                part: Part::Whole,
+            },
+        )
+    }
+
+    fn write(&mut self, tape: Tape, at: Value, value: Value) {
+        if let Tape::Growing(local, elem) = tape {
+            self.make_room(local, elem, at);
+        }
+        let view = self.tape_view(tape);
+        let indices = vec![Index { value: at, wrap: false }];
+        self.b.push(StmtKind::Store {
+            view,
+            indices,
+            part: Part::Whole,
+            value,
+        });
+    }
+
+    /// A tape that is full becomes one of twice the length.
+    fn make_room(&mut self, local: Local, elem: Scalar, at: Value) {
+        let ty = view_of(elem, Space::Global);
+        let old = self.b.get(local);
+        let len = self.b.emit(Type::I64, Op::Dim(old, 0));
+        let full = self.b.compare(CmpOp::Ge, at, len);
+        self.open();
+        let twice = self.b.binary(BinOp::Add, len, len);
+        let new = self.b.emit(
+            ty,
+            Op::Alloc {
+                zeroed: false,
+                shape: vec![twice],
+            },
+        );
+        self.each_element(&[len], |e, indices| {
+            let value = e.b.emit(
+                elem,
+                Op::Load {
+                    view: old,
+                    indices: indices.clone(),
+                    part: Part::Whole,
+                },
+            );
+            e.b.push(StmtKind::Store {
+                view: new,
+                indices,
+                part: Part::Whole,
+                value,
+            });
+        });
+        self.b.set(local, new);
+        let then = self.close();
+        self.b.push(StmtKind::If {
+            cond: full,
+            then,
+            other: Block::default(),
+        });
+    }
+
+    /// Before a loop whose turns are counted.
+    pub(super) fn start_record(&mut self, inner: FrameId) {
+        let func = &mut self.b.func;
+        let counter = *self
+            .tapes
+            .counters
+            .entry(inner)
+            .or_insert_with(|| func.new_local(Type::I64, "turns"));
+        let zero = self.b.i64(0);
+        self.b.set(counter, zero);
+    }
+
+    /// At the start of its turns.
+    pub(super) fn record(&mut self, inner: FrameId) {
+        let Some(counter) = self.tapes.counters.get(&inner).copied() else {
+            return;
+        };
+        let at = self.b.get(counter);
+        for (local, tape) in self.carried(inner) {
+            let from = self.local(local);
+            let value = self.b.get(from);
+            self.write(tape, at, value);
+        }
+        let one = self.b.i64(1);
+        let next = self.b.binary(BinOp::Add, at, one);
+        self.b.set(counter, next);
+    }
+
+    fn carried(&self, inner: FrameId) -> Vec<(Local, Tape)> {
+        let locals = self.parts.plan.carried.get(&inner).into_iter().flatten();
+        locals
+            .filter_map(|local| Some((*local, *self.tapes.carried.get(&(inner, *local))?)))
+            .collect()
+    }
+
+    /// How often a loop ran.
+    pub(super) fn turns_counted(&mut self, inner: FrameId) -> Option<Value> {
+        let counter = self.tapes.counters.get(&inner).copied()?;
+        Some(self.b.get(counter))
+    }
+
+    /// Sets the locals as they were at the start of a turn.
+    pub(super) fn restore(&mut self, inner: FrameId, turn: Value) {
+        for (local, tape) in self.carried(inner) {
+            let value = self.read(tape, turn);
+            let to = self.local(local);
+            self.b.set(to, value);
+        }
+    }
+
+    /// Keeps what a load read.
+    pub(super) fn write_tape(&mut self, node: NodeId, position: Local, value: Value) {
+        let Some(tape) = self.tapes.loads.get(&node).copied() else { return };
+        let at = self.next_position(position);
+        self.write(tape, at, value);
+    }
+
+    /// What a load read.
+    pub(super) fn read_tape(&mut self, node: NodeId, position: Local) -> Value {
+        let at = self.next_position(position);
+        match self.tapes.loads.get(&node).copied() {
+            Some(tape) => self.read(tape, at),
+            None => at,
+        }
+    }
+
+    fn next_position(&mut self, position: Local) -> Value {
+        let local = self.local(position);
+        let at = self.b.get(local);
+        let one = self.b.i64(1);
+        let next = self.b.binary(BinOp::Add, at, one);
+        self.b.set(local, next);
+        at
+    }
+}

@@ -1,0 +1,799 @@
+//! The primal function as a tree of nodes in which control never jumps: what the adjoint's analyses and its code are made from.
+//!
+//! Early exits (`Break`, `Continue`, `Return`, `Leave`) become flags: an exit sets one, what stands behind it in the same turn runs under
+//! the condition that no flag is set, and a loop has one local, `stop`, which is looked at at the end of each turn. A loop that can be left
+//! has no other way out, so that its number of turns is all there is to know to go through it backwards.
+//!
+//! A *frame* is what runs as a whole: the function, a turn of a loop, a point of an index space, each with the branches inside of it.
+
+use std::collections::HashMap;
+
+use weft_ir::{BinOp, Block, Const, Function, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, UnOp, Value};
+
+use crate::error::PassError;
+
+pub type NodeId = usize;
+pub type FrameId = usize;
+pub type BlockId = usize;
+
+/// The frame of the whole function.
+pub const TOP: FrameId = 0;
+
+#[derive(Debug)]
+pub struct Node {
+    pub kind: NodeKind,
+    pub span: Span,
+    /// Its place in the order of the program.
+    pub order: usize,
+    pub frame: FrameId,
+    pub block: BlockId,
+    /// The conditions of the branches around it, within its frame.
+    pub conds: Vec<Value>,
+}
+
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    Let(Value, Op),
+    Set(Local, Value),
+    If {
+        cond: Value,
+        then: Vec<NodeId>,
+        other: Vec<NodeId>,
+    },
+    Loop(FrameId),
+    /// Stores, barriers, what is raised or printed.
+    Plain(StmtKind),
+    /// What the function returns, item by item: the last node.
+    Result(Vec<Value>),
+}
+
+#[derive(Debug)]
+pub struct Frame {
+    pub kind: FrameKind,
+    /// The frame around it; that of the function is its own.
+    pub parent: FrameId,
+    /// Its node in the frame around it.
+    pub node: NodeId,
+    pub body: Vec<NodeId>,
+    pub block: BlockId,
+    /// Says at the end of a turn whether it was the last.
+    pub stop: Option<Local>,
+}
+
+#[derive(Clone, Debug)]
+pub enum FrameKind {
+    Function,
+    Counted {
+        var: Value,
+        start: Value,
+        stop: Value,
+        step: Value,
+    },
+    Endless,
+    Points {
+        vars: Vec<Value>,
+        extents: Vec<Value>,
+        reductions: Vec<Reduction>,
+        spread: Spread,
+        /// It is the how-manieth of the function.
+        number: usize,
+    },
+}
+
+impl FrameKind {
+    /// The values that say how often it runs.
+    pub fn bounds(&self) -> Vec<Value> {
+        match self {
+            FrameKind::Function | FrameKind::Endless => Vec::new(),
+            FrameKind::Counted { start, stop, step, .. } => vec![*start, *stop, *step],
+            FrameKind::Points { extents, .. } => extents.clone(),
+        }
+    }
+
+    pub fn vars(&self) -> Vec<Value> {
+        match self {
+            FrameKind::Function | FrameKind::Endless => Vec::new(),
+            FrameKind::Counted { var, .. } => vec![*var],
+            FrameKind::Points { vars, .. } => vars.clone(),
+        }
+    }
+
+    pub fn is_points(&self) -> bool {
+        matches!(self, FrameKind::Points { .. })
+    }
+}
+
+#[derive(Debug)]
+pub struct Tree {
+    /// Types of values and locals; its body is empty.
+    pub func: Function,
+    pub nodes: Vec<Node>,
+    pub frames: Vec<Frame>,
+    /// By block, the one around it; the first is its own.
+    pub blocks: Vec<BlockId>,
+    /// Where a value is defined.
+    pub defs: HashMap<Value, NodeId>,
+    /// Of which frame it is an index.
+    pub vars: HashMap<Value, FrameId>,
+    /// Where a local is set, by nodes other than loops.
+    pub sets: HashMap<Local, Vec<NodeId>>,
+    /// The index spaces that reduce into a local.
+    pub reduced: HashMap<Local, Vec<FrameId>>,
+}
+
+impl Tree {
+    /// Index spaces in `sequential` (by the number they are met in) become loops that go from point to point.
+    pub fn build(func: &Function, sequential: &[usize]) -> Result<Tree, PassError> {
+        let mut shell = func.clone();
+        let body = std::mem::take(&mut shell.body);
+        let tree = Tree {
+            func: shell,
+            nodes: Vec::new(),
+            frames: vec![Frame {
+                kind: FrameKind::Function,
+                parent: TOP,
+                node: 0,
+                body: Vec::new(),
+                block: 0,
+                stop: None,
+            }],
+            blocks: vec![0],
+            defs: HashMap::new(),
+            vars: HashMap::new(),
+            sets: HashMap::new(),
+            reduced: HashMap::new(),
+        };
+        let mut maker = Maker {
+            tree,
+            place: Place {
+                frame: TOP,
+                block: 0,
+                conds: Vec::new(),
+            },
+            levels: vec![Level::default()],
+            results: None,
+            tuples: HashMap::new(),
+            spaces: 0,
+            sequential,
+            span: Span::NONE,
+        };
+        maker.function(&body)?;
+        let mut tree = maker.tree;
+        tree.number();
+        Ok(tree)
+    }
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    pub fn frame(&self, id: FrameId) -> &Frame {
+        &self.frames[id]
+    }
+
+    /// The frame in which a value is made; parameters belong to the function.
+    pub fn frame_of(&self, value: Value) -> FrameId {
+        match (self.vars.get(&value), self.defs.get(&value)) {
+            (Some(frame), _) => *frame,
+            (None, Some(node)) => self.nodes[*node].frame,
+            (None, None) => TOP,
+        }
+    }
+
+    pub fn block_of(&self, value: Value) -> BlockId {
+        match (self.vars.get(&value), self.defs.get(&value)) {
+            (Some(frame), _) => self.frames[*frame].block,
+            (None, Some(node)) => self.nodes[*node].block,
+            (None, None) => 0,
+        }
+    }
+
+    /// Is `inner` the frame `outer`, or inside of it?
+    pub fn within(&self, inner: FrameId, outer: FrameId) -> bool {
+        let mut at = inner;
+        loop {
+            if at == outer {
+                return true;
+            }
+            if at == TOP {
+                return false;
+            }
+            at = self.frames[at].parent;
+        }
+    }
+
+    /// The frames from `inner` outwards, up to but without `outer`.
+    pub fn frames_between(&self, inner: FrameId, outer: FrameId) -> Vec<FrameId> {
+        let mut found = Vec::new();
+        let mut at = inner;
+        while at != outer && at != TOP {
+            found.push(at);
+            at = self.frames[at].parent;
+        }
+        found
+    }
+
+    /// Is there an index space around the frame, itself counted, whose points run side by side?
+    pub fn in_points(&self, frame: FrameId) -> bool {
+        let mut around = self.frames_between(frame, TOP).into_iter();
+        around.any(|frame| self.frames[frame].kind.is_points())
+    }
+
+    /// Is a local set inside of a frame, or of one inside of it?
+    pub fn sets_within(&self, local: Local, frame: FrameId) -> bool {
+        let sets = self.sets.get(&local).into_iter().flatten();
+        let reduced = self.reduced.get(&local).into_iter().flatten();
+        sets.map(|node| self.nodes[*node].frame)
+            .chain(reduced.map(|space| self.frames[*space].parent))
+            .any(|at| self.within(at, frame))
+    }
+
+    /// May a turn of a loop read what a local held when it began? Not where it is surely set first.
+    pub fn begins_with(&self, local: Local, frame: FrameId) -> bool {
+        let sets = self.sets.get(&local).into_iter().flatten().map(|id| &self.nodes[*id]);
+        // Loads of what is on a tape count on.
+        if sets.clone().any(|node| matches!(node.kind, NodeKind::Let(..))) {
+            return true;
+        }
+        let sure = sets
+            .filter(|node| node.frame == frame && node.conds.is_empty())
+            .map(|node| node.order)
+            .min();
+        let Some(sure) = sure else { return true };
+        self.nodes.iter().any(|node| {
+            let reads = match &node.kind {
+                NodeKind::Let(_, Op::Get(of)) => *of == local,
+                // Loops look at it themselves.
+                NodeKind::Loop(inner) => self.frames[*inner].stop == Some(local),
+                _ => false,
+            };
+            reads && node.order < sure && self.within(node.frame, frame)
+        })
+    }
+
+    pub fn ty(&self, value: Value) -> &Type {
+        self.func.ty(value)
+    }
+
+    /// The operation that defines a value.
+    pub fn op(&self, value: Value) -> Option<&Op> {
+        match &self.nodes[*self.defs.get(&value)?].kind {
+            NodeKind::Let(_, op) => Some(op),
+            _ => None,
+        }
+    }
+
+    /// The constant that a value is.
+    pub fn constant(&self, value: Value) -> Option<Const> {
+        match self.op(value)? {
+            Op::Const(c) => Some(*c),
+            _ => None,
+        }
+    }
+
+    pub fn int(&self, value: Value) -> Option<i64> {
+        match self.constant(value)? {
+            Const::Int(_, n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The nodes in the order of the program.
+    pub fn in_order(&self) -> Vec<NodeId> {
+        let mut ids: Vec<NodeId> = (0..self.nodes.len()).collect();
+        ids.sort_by_key(|id| self.nodes[*id].order);
+        ids
+    }
+
+    fn number(&mut self) {
+        let mut next = 0;
+        let body = self.frames[TOP].body.clone();
+        self.number_list(&body, &mut next);
+    }
+
+    fn number_list(&mut self, list: &[NodeId], next: &mut usize) {
+        for id in list {
+            self.nodes[*id].order = *next;
+            *next += 1;
+            let inner = match &self.nodes[*id].kind {
+                NodeKind::If { then, other, .. } => vec![then.clone(), other.clone()],
+                NodeKind::Loop(frame) => vec![self.frames[*frame].body.clone()],
+                _ => Vec::new(),
+            };
+            inner.iter().for_each(|list| self.number_list(list, next));
+        }
+    }
+}
+
+/// Where an exit leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Return,
+    Label(Label),
+    /// The end of the loop, and of the turn, at a level.
+    Break(usize),
+    Continue(usize),
+}
+
+/// A loop around the statements that are taken, or the function.
+#[derive(Default)]
+struct Level {
+    stop: Option<Local>,
+    skip: Option<Local>,
+    /// Labels whose scopes are open in this turn, with their flags.
+    labels: Vec<(Label, Local)>,
+    returned: Option<Local>,
+}
+
+#[derive(Clone)]
+struct Place {
+    frame: FrameId,
+    block: BlockId,
+    conds: Vec<Value>,
+}
+
+struct Maker<'a> {
+    tree: Tree,
+    place: Place,
+    levels: Vec<Level>,
+    /// The locals that results travel through, where a function returns from several places.
+    results: Option<Vec<Local>>,
+    tuples: HashMap<Value, Vec<Value>>,
+    spaces: usize,
+    sequential: &'a [usize],
+    span: Span,
+}
+
+impl Maker<'_> {
+    fn function(&mut self, body: &Block) -> Result<(), PassError> {
+        let mut returns = 0;
+        body.walk(&mut |kind| returns += usize::from(matches!(kind, StmtKind::Return(_))));
+        let types = match &self.tree.func.result {
+            Type::Tuple(items) => items.clone(),
+            one => vec![one.clone()],
+        };
+        let at_end = matches!(body.0.last().map(|stmt| &stmt.kind), Some(StmtKind::Return(_)));
+        if returns == 1 && at_end {
+            let (last, rest) = body
+                .0
+                .split_last()
+                .ok_or_else(|| PassError::defect(Span::NONE, "a body without an end"))?;
+            let (mut nodes, _) = self.list(rest)?;
+            self.span = last.span;
+            if let StmtKind::Return(value) = &last.kind {
+                let items = value.map_or_else(Vec::new, |value| self.items(value));
+                nodes.push(self.node(NodeKind::Result(items)));
+            }
+            self.tree.frames[TOP].body = nodes;
+            return Ok(());
+        }
+        let locals: Vec<Local> = types.iter().map(|ty| self.tree.func.new_local(ty.clone(), "result")).collect();
+        self.results = Some(locals.clone());
+        let flag = self.flag("returned");
+        self.levels[0].returned = Some(flag);
+        let mut nodes = Vec::new();
+        self.set_bool(flag, false, &mut nodes);
+        let (rest, _) = self.list(&body.0)?;
+        nodes.extend(rest);
+        let mut values = Vec::new();
+        for local in locals {
+            values.push(self.get(local, &mut nodes));
+        }
+        nodes.push(self.node(NodeKind::Result(values)));
+        self.tree.frames[TOP].body = nodes;
+        Ok(())
+    }
+
+    fn items(&self, value: Value) -> Vec<Value> {
+        self.tuples.get(&value).cloned().unwrap_or_else(|| vec![value])
+    }
+
+    fn node(&mut self, kind: NodeKind) -> NodeId {
+        let id = self.tree.nodes.len();
+        match &kind {
+            NodeKind::Let(value, _) => drop(self.tree.defs.insert(*value, id)),
+            NodeKind::Set(local, _) => self.tree.sets.entry(*local).or_default().push(id),
+            _ => {}
+        }
+        self.tree.nodes.push(Node {
+            kind,
+            span: self.span,
+            order: 0,
+            frame: self.place.frame,
+            block: self.place.block,
+            conds: self.place.conds.clone(),
+        });
+        id
+    }
+
+    fn define(&mut self, ty: Type, op: Op, out: &mut Vec<NodeId>) -> Value {
+        let value = self.tree.func.new_value(ty);
+        out.push(self.node(NodeKind::Let(value, op)));
+        value
+    }
+
+    fn get(&mut self, local: Local, out: &mut Vec<NodeId>) -> Value {
+        let ty = self.tree.func.local_ty(local).clone();
+        self.define(ty, Op::Get(local), out)
+    }
+
+    fn flag(&mut self, name: &str) -> Local {
+        self.tree.func.new_local(Type::BOOL, name)
+    }
+
+    fn set_bool(&mut self, local: Local, to: bool, out: &mut Vec<NodeId>) {
+        let value = self.define(Type::BOOL, Op::Const(Const::Bool(to)), out);
+        out.push(self.node(NodeKind::Set(local, value)));
+    }
+
+    /// Takes what stands in another block.
+    fn inside<T>(&mut self, frame: FrameId, conds: Vec<Value>, what: impl FnOnce(&mut Self) -> T) -> T {
+        let block = self.tree.blocks.len();
+        self.tree.blocks.push(self.place.block);
+        let outer = std::mem::replace(&mut self.place, Place { frame, block, conds });
+        let done = what(self);
+        self.place = outer;
+        done
+    }
+
+    fn branch(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self) -> Result<Listed, PassError>,
+        other: impl FnOnce(&mut Self) -> Result<Listed, PassError>,
+    ) -> Result<Listed, PassError> {
+        let conds: Vec<Value> = self.place.conds.iter().copied().chain([cond]).collect();
+        let span = self.span;
+        let frame = self.place.frame;
+        let (then, mut exits) = self.inside(frame, conds.clone(), then)?;
+        let (other, more) = self.inside(frame, conds, other)?;
+        self.span = span;
+        join(&mut exits, more);
+        let node = self.node(NodeKind::If { cond, then, other });
+        Ok((vec![node], exits))
+    }
+
+    /// Takes statements, and says where they may exit to.
+    fn list(&mut self, stmts: &[Stmt]) -> Result<Listed, PassError> {
+        let mut out = Vec::new();
+        let mut exits = Vec::new();
+        for (i, stmt) in stmts.iter().enumerate() {
+            self.span = stmt.span;
+            let rest = &stmts[i + 1..];
+            match &stmt.kind {
+                StmtKind::If { cond, then, other } if !rest.is_empty() && exits_at_end(then) != exits_at_end(other) => {
+                    // What follows moves into the side that goes on.
+                    let (a, b): (Vec<Stmt>, Vec<Stmt>) = match exits_at_end(then) {
+                        true => (then.0.clone(), followed(other, rest)),
+                        false => (followed(then, rest), other.0.clone()),
+                    };
+                    let (nodes, more) = self.branch(*cond, |m| m.list(&a), |m| m.list(&b))?;
+                    out.extend(nodes);
+                    join(&mut exits, more);
+                    return Ok((out, exits));
+                }
+                _ => {}
+            }
+            let (nodes, more) = self.stmt(stmt)?;
+            out.extend(nodes);
+            if more.is_empty() {
+                continue;
+            }
+            let flags = self.flags(&more);
+            join(&mut exits, more);
+            if rest.is_empty() {
+                break;
+            }
+            self.span = stmt.span;
+            let go = self.none_of(&flags, &mut out);
+            let (nodes, more) = self.branch(go, |m| m.list(rest), |_| Ok(Listed::default()))?;
+            out.extend(nodes);
+            join(&mut exits, more);
+            break;
+        }
+        Ok((out, exits))
+    }
+
+    /// The flags that tell, here, that control is on its way to one of the targets.
+    fn flags(&self, targets: &[Target]) -> Vec<Local> {
+        let here = self.levels.len() - 1;
+        let mut flags = Vec::new();
+        for target in targets {
+            let own = match target {
+                Target::Return => (here == 0).then(|| self.levels[0].returned).flatten(),
+                Target::Label(label) => self.levels[here].labels.iter().find(|(l, _)| l == label).map(|(_, flag)| *flag),
+                Target::Continue(level) => (*level == here).then(|| self.levels[here].skip).flatten(),
+                Target::Break(_) => None,
+            };
+            let flag = own.or(self.levels[here].stop);
+            flags.extend(flag.filter(|flag| !flags.contains(flag)));
+        }
+        flags
+    }
+
+    fn none_of(&mut self, flags: &[Local], out: &mut Vec<NodeId>) -> Value {
+        let mut any = None;
+        for flag in flags {
+            let value = self.get(*flag, out);
+            any = Some(match any {
+                None => value,
+                Some(before) => self.define(Type::BOOL, Op::Binary(BinOp::Or, before, value), out),
+            });
+        }
+        match any {
+            Some(any) => self.define(Type::BOOL, Op::Unary(UnOp::Not, any), out),
+            None => self.define(Type::BOOL, Op::Const(Const::Bool(true)), out),
+        }
+    }
+
+    /// An exit: sets the flag of where it leads, and stops the loops that it leaves.
+    fn exit(&mut self, target: Target) -> Result<Listed, PassError> {
+        let here = self.levels.len() - 1;
+        let (flag, level) = match target {
+            Target::Return => (self.levels[0].returned, 0),
+            Target::Label(label) => {
+                let found = self.levels.iter().enumerate().rev().find_map(|(at, level)| {
+                    let (_, flag) = level.labels.iter().find(|(l, _)| *l == label)?;
+                    Some((Some(*flag), at))
+                });
+                found.ok_or_else(|| PassError::defect(self.span, "a label that is not open"))?
+            }
+            Target::Break(level) => (self.levels[level].stop, level),
+            Target::Continue(level) => (self.levels[level].skip, level),
+        };
+        let mut out = Vec::new();
+        if let Some(flag) = flag {
+            self.set_bool(flag, true, &mut out);
+        }
+        for left in level + 1..=here {
+            match self.levels[left].stop {
+                Some(stop) => self.set_bool(stop, true, &mut out),
+                None => return Err(PassError::new(self.span, "leaving an index space early has no derivative")),
+            }
+        }
+        Ok((out, vec![target]))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Listed, PassError> {
+        let here = self.levels.len() - 1;
+        let plain = match &stmt.kind {
+            StmtKind::Let(value, op) => {
+                if let Op::Tuple(items) = op {
+                    self.tuples.insert(*value, items.clone());
+                }
+                NodeKind::Let(*value, op.clone())
+            }
+            StmtKind::Set(local, value) => NodeKind::Set(*local, *value),
+            StmtKind::If { cond, then, other } => {
+                return self.branch(*cond, |m| m.list(&then.0), |m| m.list(&other.0));
+            }
+            StmtKind::Loop(body) => return self.looped(FrameKind::Endless, body),
+            StmtKind::For {
+                var,
+                start,
+                stop,
+                step,
+                body,
+            } => {
+                let kind = FrameKind::Counted {
+                    var: *var,
+                    start: *start,
+                    stop: *stop,
+                    step: *step,
+                };
+                return self.looped(kind, body);
+            }
+            StmtKind::ParFor {
+                vars,
+                extents,
+                reductions,
+                spread,
+                body,
+            } => {
+                let number = self.spaces;
+                self.spaces += 1;
+                if self.sequential.contains(&number) {
+                    return self.points_in_turn(vars, extents, body);
+                }
+                let kind = FrameKind::Points {
+                    vars: vars.clone(),
+                    extents: extents.clone(),
+                    reductions: reductions.clone(),
+                    spread: *spread,
+                    number,
+                };
+                return self.looped(kind, body);
+            }
+            StmtKind::Scope(label, body) => {
+                let flag = self.flag("left");
+                let mut out = Vec::new();
+                self.set_bool(flag, false, &mut out);
+                self.levels[here].labels.push((*label, flag));
+                let (nodes, mut exits) = self.list(&body.0)?;
+                self.levels[here].labels.pop();
+                out.extend(nodes);
+                exits.retain(|exit| *exit != Target::Label(*label));
+                return Ok((out, exits));
+            }
+            StmtKind::Leave(label) => return self.exit(Target::Label(*label)),
+            StmtKind::Break => return self.exit(Target::Break(here)),
+            StmtKind::Continue => return self.exit(Target::Continue(here)),
+            StmtKind::Return(value) => {
+                let items = value.map_or_else(Vec::new, |value| self.items(value));
+                let locals = self.results.clone().unwrap_or_default();
+                let mut out: Vec<NodeId> = Vec::new();
+                for (local, value) in locals.into_iter().zip(items) {
+                    out.push(self.node(NodeKind::Set(local, value)));
+                }
+                let (nodes, exits) = self.exit(Target::Return)?;
+                out.extend(nodes);
+                return Ok((out, exits));
+            }
+            StmtKind::Launch { .. } => return Err(PassError::defect(stmt.span, "a loop that is already a function")),
+            StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Mma { .. }
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. }
+            | StmtKind::Print(_) => NodeKind::Plain(stmt.kind.clone()),
+        };
+        Ok((vec![self.node(plain)], Vec::new()))
+    }
+
+    /// An index space as loops, one in the other.
+    fn points_in_turn(&mut self, vars: &[Value], extents: &[Value], body: &Block) -> Result<Listed, PassError> {
+        let mut out = Vec::new();
+        let zero = self.define(Type::I64, Op::Const(Const::i64(0)), &mut out);
+        let one = self.define(Type::I64, Op::Const(Const::i64(1)), &mut out);
+        let (nodes, exits) = self.axis_in_turn(vars, extents, (zero, one), body)?;
+        out.extend(nodes);
+        Ok((out, exits))
+    }
+
+    fn axis_in_turn(&mut self, vars: &[Value], extents: &[Value], ends: (Value, Value), body: &Block) -> Result<Listed, PassError> {
+        let (Some((var, vars)), Some((extent, extents))) = (vars.split_first(), extents.split_first()) else {
+            return self.list(&body.0);
+        };
+        let kind = FrameKind::Counted {
+            var: *var,
+            start: ends.0,
+            stop: *extent,
+            step: ends.1,
+        };
+        match vars.is_empty() {
+            true => self.looped(kind, body),
+            false => self.looped_with(kind, Exits::default(), |m| m.axis_in_turn(vars, extents, ends, body)),
+        }
+    }
+
+    fn looped(&mut self, kind: FrameKind, body: &Block) -> Result<Listed, PassError> {
+        let exits = Exits::of(body, matches!(kind, FrameKind::Endless));
+        self.looped_with(kind, exits, |m| m.list(&body.0))
+    }
+
+    fn looped_with(
+        &mut self,
+        kind: FrameKind,
+        exits: Exits,
+        take: impl FnOnce(&mut Self) -> Result<Listed, PassError>,
+    ) -> Result<Listed, PassError> {
+        let span = self.span;
+        let mut out = Vec::new();
+        let stop = (exits.stops && !kind.is_points()).then(|| self.flag("stop"));
+        if let Some(stop) = stop {
+            self.set_bool(stop, false, &mut out);
+        }
+        let skip = exits.skips.then(|| self.flag("skip"));
+        let frame = self.tree.frames.len();
+        for var in kind.vars() {
+            self.tree.vars.insert(var, frame);
+        }
+        if let FrameKind::Points { reductions, .. } = &kind {
+            for reduction in reductions {
+                self.tree.reduced.entry(reduction.local).or_default().push(frame);
+            }
+        }
+        let node = self.node(NodeKind::Loop(frame));
+        self.tree.frames.push(Frame {
+            kind,
+            parent: self.place.frame,
+            node,
+            body: Vec::new(),
+            block: 0,
+            stop,
+        });
+        self.levels.push(Level {
+            stop,
+            skip,
+            ..Level::default()
+        });
+        let here = self.levels.len() - 1;
+        let taken = self.inside(frame, Vec::new(), |m| {
+            m.tree.frames[frame].block = m.place.block;
+            let mut nodes = Vec::new();
+            if let Some(skip) = skip {
+                m.set_bool(skip, false, &mut nodes);
+            }
+            let (rest, exits) = take(m)?;
+            nodes.extend(rest);
+            Ok((nodes, exits))
+        });
+        self.levels.pop();
+        let (nodes, mut targets): Listed = taken?;
+        self.tree.frames[frame].body = nodes;
+        self.span = span;
+        targets.retain(|target| !matches!(target, Target::Break(level) | Target::Continue(level) if *level == here));
+        out.push(node);
+        Ok((out, targets))
+    }
+}
+
+type Listed = (Vec<NodeId>, Vec<Target>);
+
+fn join(into: &mut Vec<Target>, more: Vec<Target>) {
+    for target in more {
+        if !into.contains(&target) {
+            into.push(target);
+        }
+    }
+}
+
+/// Which ways out of a loop's turn there are.
+#[derive(Clone, Copy, Default)]
+struct Exits {
+    stops: bool,
+    skips: bool,
+}
+
+impl Exits {
+    fn of(body: &Block, endless: bool) -> Exits {
+        let mut exits = Exits {
+            stops: endless,
+            skips: false,
+        };
+        let mut labels = Vec::new();
+        find_exits(body, 0, &mut labels, &mut exits);
+        exits
+    }
+}
+
+fn find_exits(block: &Block, depth: usize, labels: &mut Vec<Label>, exits: &mut Exits) {
+    for stmt in &block.0 {
+        match &stmt.kind {
+            StmtKind::Break if depth == 0 => exits.stops = true,
+            StmtKind::Continue if depth == 0 => exits.skips = true,
+            StmtKind::Return(_) => exits.stops = true,
+            StmtKind::Leave(label) if !labels.contains(label) => exits.stops = true,
+            StmtKind::Scope(label, body) => {
+                labels.push(*label);
+                find_exits(body, depth, labels, exits);
+                labels.pop();
+            }
+            kind => {
+                let deeper = matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. });
+                for inner in kind.blocks() {
+                    find_exits(inner, depth + usize::from(deeper), labels, exits);
+                }
+            }
+        }
+    }
+}
+
+/// Does a block end with an exit?
+fn exits_at_end(block: &Block) -> bool {
+    matches!(
+        block.0.last().map(|stmt| &stmt.kind),
+        Some(StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Leave(_))
+    )
+}
+
+/// A block and what stands behind it, which is never come to where the block raises.
+fn followed(block: &Block, rest: &[Stmt]) -> Vec<Stmt> {
+    match block.0.last().map(|stmt| &stmt.kind) {
+        Some(StmtKind::Raise { .. }) => block.0.clone(),
+        _ => block.0.iter().chain(rest).cloned().collect(),
+    }
+}

@@ -1,0 +1,1 @@
+"""Gradients: of arrays, of compiled functions and of kernels."""
