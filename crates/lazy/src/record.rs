@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::number::{self, Bits, Weak};
 use crate::operation;
 pub use crate::operation::ufunc_name;
+use crate::tape;
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 use crate::{machine, schedule};
 
@@ -172,17 +173,25 @@ fn power_by_one(operations: &[&'static operation::Operation], args: &Args, shape
         };
         return of(name, &[operand(base)]);
     }
-    let plain = Kind::Map {
+    let kind = Kind::Map {
         operation,
         args: args.clone(),
     };
-    let plain = Node::pending(operation.result, Dims::from_slice(shape), plain);
-    let is_half = of("equal", &[operand(exponent), Operand::Weak(Weak::Number(Const::f64(0.5)))])?;
-    let root = of("sqrt", &[operand(base)])?;
-    match (is_half, root) {
-        (Some(is_half), Some(root)) => select(&is_half, &root, &plain).map(Some),
-        _ => Ok(None),
+    let chosen = {
+        // A tape sees a power: the derivative of a choice of the two functions is not that of either by the exponent.
+        let _pause = tape::is_on().then(tape::pause);
+        let plain = Node::pending(operation.result, Dims::from_slice(shape), kind.clone());
+        let is_half = of("equal", &[operand(exponent), Operand::Weak(Weak::Number(Const::f64(0.5)))])?;
+        let root = of("sqrt", &[operand(base)])?;
+        match (is_half, root) {
+            (Some(is_half), Some(root)) => select(&is_half, &root, &plain)?,
+            _ => return Ok(None),
+        }
+    };
+    if tape::is_on() {
+        tape::note(&chosen, &kind);
     }
+    Ok(Some(chosen))
 }
 
 /// A map of operands that were all stretched in the same way is the stretched map of what they were before, which has fewer points.

@@ -23,8 +23,10 @@ static OPEN: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// Those of this thread, the innermost last.
     static TAPES: RefCell<Vec<Tape>> = const { RefCell::new(Vec::new()) };
-    /// How many times they were told to take no notice.
-    static PAUSED: Cell<u32> = const { Cell::new(0) };
+    /// How many of them, from the outermost on, take no notice: those that were there when a pause began.
+    static PAUSED: Cell<usize> = const { Cell::new(0) };
+    /// Was something read in a pause that a tape follows that takes no notice?
+    static LOOKED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A value of a tape, by its number.
@@ -81,33 +83,51 @@ pub fn is_on() -> bool {
 /// Does a tape of this thread take notice?
 #[inline]
 pub fn is_here() -> bool {
-    is_on() && PAUSED.get() == 0 && TAPES.with_borrow(|tapes| !tapes.is_empty())
+    is_any(|_| true)
+}
+
+/// Is any tape of this thread as wanted, of those that take notice?
+fn is_any(wanted: impl Fn(&Tape) -> bool) -> bool {
+    is_on() && TAPES.with_borrow(|tapes| tapes.iter().skip(PAUSED.get()).any(wanted))
 }
 
 /// Does any tape of this thread follow values without elements?
 pub fn has_shapes() -> bool {
-    is_here() && TAPES.with_borrow(|tapes| tapes.iter().any(|tape| tape.follow == Follow::Shapes))
+    is_any(|tape| tape.follow == Follow::Shapes)
 }
 
 /// Are any of these followed by such a tape?
 pub fn lacks_elements(values: &[Value]) -> bool {
     let lacks = |tape: &Tape| tape.follow == Follow::Shapes && values.iter().any(|value| tape.place(value).is_some());
-    has_shapes() && TAPES.with_borrow(|tapes| tapes.iter().any(lacks))
+    is_any(lacks)
 }
 
-/// Has no tape of this thread take notice until the result is dropped.
+/// Has the tapes of this thread take no notice until the result is dropped. Those that begin meanwhile do.
 pub fn pause() -> Pause {
-    PAUSED.set(PAUSED.get() + 1);
-    Pause(())
+    Pause {
+        before: PAUSED.replace(TAPES.with_borrow(Vec::len)),
+        looked: LOOKED.replace(false),
+    }
 }
 
 /// Tapes take no notice.
 #[derive(Debug)]
-pub struct Pause(());
+pub struct Pause {
+    before: usize,
+    looked: bool,
+}
+
+impl Pause {
+    /// Was something read meanwhile that a tape follows? What is made of it is lost for that tape.
+    pub fn has_looked(&self) -> bool {
+        LOOKED.get()
+    }
+}
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        PAUSED.set(PAUSED.get().saturating_sub(1));
+        PAUSED.set(self.before);
+        LOOKED.set(self.looked);
     }
 }
 
@@ -276,19 +296,20 @@ impl Tape {
 /// Every tape of this thread takes a new node down that is made of what it follows.
 #[cold]
 pub fn note(node: &Value, kind: &Kind) {
-    if PAUSED.get() == 0 {
-        TAPES.with_borrow_mut(|tapes| tapes.iter_mut().for_each(|tape| tape.note(node, kind)));
-    }
+    TAPES.with_borrow_mut(|tapes| tapes.iter_mut().skip(PAUSED.get()).for_each(|tape| tape.note(node, kind)));
 }
 
 /// A storage is read: tapes that follow everything follow it.
 #[cold]
 pub fn read(storage: &Arc<Storage>) {
-    if PAUSED.get() > 0 {
-        return;
+    let paused = PAUSED.get();
+    if paused > 0 && !LOOKED.get() {
+        let value = storage.now();
+        let follows = |tape: &Tape| tape.place(&value).is_some();
+        LOOKED.set(TAPES.with_borrow(|tapes| tapes.iter().take(paused).any(follows)));
     }
     let count = TAPES.with_borrow(Vec::len);
-    for at in 0..count {
+    for at in paused..count {
         // What finds a storage makes a node that the other tapes take notice of: this one is taken out meanwhile.
         let taken = TAPES.with_borrow_mut(|tapes| match tapes.get_mut(at) {
             Some(tape) if tape.follow == Follow::Everything => Some(std::mem::replace(tape, Tape::new(Follow::Gradients))),
@@ -319,7 +340,10 @@ pub fn call(call: &Arc<dyn Any + Send + Sync>, operands: &[Array], results: &[Ar
     };
     // What nobody else reads yet is read as a whole.
     let results: Vec<Value> = given.iter().map(Array::base).collect();
-    TAPES.with_borrow_mut(|tapes| tapes.iter_mut().for_each(|tape| tape.note_call(call, &operands, &results)));
+    TAPES.with_borrow_mut(|tapes| {
+        let here = tapes.iter_mut().skip(PAUSED.get());
+        here.for_each(|tape| tape.note_call(call, &operands, &results));
+    });
     given
 }
 
@@ -334,11 +358,10 @@ fn own(array: &Array) -> Arc<Storage> {
 
 /// Does a tape of this thread that takes notice follow an array's elements?
 pub fn follows(array: &Array) -> bool {
-    if !is_here() {
-        return false;
+    is_here() && {
+        let value = array.base();
+        is_any(|tape| tape.place(&value).is_some())
     }
-    let value = array.base();
-    TAPES.with_borrow(|tapes| tapes.iter().any(|tape| tape.place(&value).is_some()))
 }
 
 /// The place of an array's elements on the innermost tape of this thread.
@@ -354,6 +377,11 @@ pub fn as_it_is(array: &Array) -> Array {
         capture::made(&storage);
     }
     array.of_storage(storage)
+}
+
+/// Do two arrays show values that are the same node?
+pub fn is_same(a: &Array, b: &Array) -> bool {
+    Arc::ptr_eq(&a.storage.now(), &b.storage.now())
 }
 
 /// The same elements, which no tape follows.

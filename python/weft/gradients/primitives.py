@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from weft._weft import _as_it_is, _followed, _full, _tape_call, _tape_lacks_elements, _tape_pause, ndarray
+from weft._weft import (
+    _as_it_is,
+    _followed,
+    _full,
+    _is_same,
+    _tape_call,
+    _tape_lacks_elements,
+    _tape_pause,
+    _tape_place,
+    _unfollowed,
+    ndarray,
+)
 from weft.errors import CaptureError, GradientError
 from weft.gradients.trees import flatten, unflatten
 
@@ -29,9 +41,13 @@ class Call:
         keywords: dict[str, Any],
         arrays: list[ndarray],
         like: Callable[..., Any] | None,
+        keeps: bool = False,
     ) -> None:
         self.function = function
         self._like = like
+        self._keeps = keeps
+        # What the function kept for its rule.
+        self.residuals: Any = None
         self.args = args
         self.keywords = keywords
         self.arrays = arrays
@@ -44,7 +60,8 @@ class Call:
         filled = cotangents
         if not getattr(self._vjp, "_weft_takes_none_", False):
             filled = [_zeros(result) if each is None else each for each, result in zip(cotangents, self.results)]
-        given = self._vjp(unflatten(self.spec, filled), unflatten(self.spec, self.results), *self.args, **self.keywords)
+        first = (self.residuals,) if self._keeps else ()
+        given = self._vjp(*first, unflatten(self.spec, filled), unflatten(self.spec, self.results), *self.args, **self.keywords)
         return _aligned(given, self.args, self.arrays, self.function)
 
     def batched(self, operands: list[ndarray | None], count: int) -> list[ndarray] | None:
@@ -58,8 +75,9 @@ class Call:
         leaves, spec = flatten((self.args, self.keywords))
         args, keywords = unflatten(spec, [others.get(id(leaf), leaf) for leaf in leaves])
         if _followed(args, keywords):
-            return flatten(followed_call(self.function, self._vjp, args, keywords, self._like))[0]
-        return flatten(self.function(*args, **keywords))[0]
+            return flatten(followed_call(self.function, self._vjp, args, keywords, self._like, self._keeps))[0]
+        given = self.function(*args, **keywords)
+        return flatten(given[0] if self._keeps else given)[0]
 
 
 def _zeros(x: ndarray) -> ndarray:
@@ -79,21 +97,19 @@ def _aligned(given: Any, args: tuple[Any, ...], arrays: list[ndarray], function:
 
 
 def _match(arg: Any, cotangent: Any, found: dict[int, ndarray], name: str) -> None:
+    """Cotangents of the arrays of an argument; None stands for those of a whole branch that has none."""
     if cotangent is None:
         return
     if isinstance(arg, ndarray):
         found[id(arg)] = fitting(cotangent, arg, name)
-        return
-    if isinstance(arg, dict) and isinstance(cotangent, dict) and set(arg) == set(cotangent):
-        parts: Any = [(arg[key], cotangent[key]) for key in arg]
+    elif isinstance(arg, dict) and isinstance(cotangent, dict) and set(arg) == set(cotangent):
+        for key, part in arg.items():
+            _match(part, cotangent[key], found, name)
     elif isinstance(arg, (tuple, list)) and isinstance(cotangent, (tuple, list)) and len(arg) == len(cotangent):
-        parts = zip(arg, cotangent)
-    elif flatten(arg)[1] is None:
-        return
-    else:
+        for part, each in zip(arg, cotangent):
+            _match(part, each, found, name)
+    elif isinstance(arg, (tuple, list, dict)):
         raise GradientError(f"the rule of {name} gives cotangents in another tree than the argument's")
-    for part, each in parts:
-        _match(part, each, found, name)
 
 
 def fitting(cotangent: Any, value: ndarray, name: str) -> ndarray:
@@ -111,36 +127,78 @@ def fitting(cotangent: Any, value: ndarray, name: str) -> ndarray:
 
 
 def followed_call(
-    function: Callable[..., Any], vjp: Rule, args: tuple[Any, ...], keywords: dict[str, Any], like: Callable[..., Any] | None = None
+    function: Callable[..., Any],
+    vjp: Rule,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    like: Callable[..., Any] | None = None,
+    keeps: bool = False,
 ) -> Any:
     """What a function gives, which is taken down as one call: no tape looks inside.
 
-    `like` gives arrays of the same shapes and dtypes where there are no elements and the function cannot be called with zeros.
+    `like` gives arrays of the same shapes and dtypes where there are no elements and the function cannot be called with zeros. A function
+    that `keeps` gives a pair, the second part of which is the first argument of the rule.
     """
     leaves, spec = flatten((args, keywords))
     # What is written to the arrays later is nothing to the rule.
     kept = [_as_it_is(leaf) if isinstance(leaf, ndarray) else leaf for leaf in leaves]
     arrays = [leaf for leaf in kept if isinstance(leaf, ndarray)]
-    own_args, own_keywords = unflatten(spec, kept)
-    call = Call(function, vjp, own_args, own_keywords, arrays, like)
-    work = function
+    call = Call(function, vjp, *unflatten(spec, kept), arrays, like, keeps)
+    work, as_given = function, _unfollowed
     if _tape_lacks_elements(arrays):
-        work = like or function
-        lacks = [isinstance(leaf, ndarray) and _tape_lacks_elements([leaf]) for leaf in kept]
-        own_args, own_keywords = unflatten(spec, [_zeros(leaf) if is_empty else leaf for leaf, is_empty in zip(kept, lacks)])
+        # Those that have elements are given as they are: an order among them may decide what is done.
+        work, as_given = like or function, lambda leaf: _zeros(leaf) if _tape_lacks_elements([leaf]) else _unfollowed(leaf)
+    own = [as_given(leaf) if isinstance(leaf, ndarray) else leaf for leaf in kept]
+    before = [_as_it_is(leaf) for leaf in own if isinstance(leaf, ndarray)]
+    own_args, own_keywords = unflatten(spec, own)
     pause = _tape_pause()
     try:
         given = work(*own_args, **own_keywords)
     finally:
-        pause.end()
+        is_of_others = pause.end()
+    if keeps:
+        given, call.residuals = _pair(function, given)
     results, call.spec = flatten(given)
-    for each in results:
-        if not isinstance(each, ndarray):
-            name = getattr(function, "__name__", "a function")
-            raise GradientError(f"{name} gives a {type(each).__name__}, of which there is no gradient: only arrays have one")
+    results = [_as_array(function, each) for each in results]
+    _check_called(function, results, is_of_others, before, [leaf for leaf in own if isinstance(leaf, ndarray)])
     made = _tape_call(call, arrays, results)
     call.results = [_as_it_is(each) for each in made]
     return unflatten(call.spec, made)
+
+
+def _pair(function: Callable[..., Any], given: Any) -> tuple[Any, Any]:
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise GradientError(f"{_name(function)} gives a pair of its result and what the rule needs of it, and not {type(given).__name__}")
+    return given[0], given[1]
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", "a function")
+
+
+def _as_array(function: Callable[..., Any], result: Any) -> ndarray:
+    from weft.arrays._common import array_of
+
+    if isinstance(result, ndarray):
+        return result
+    if not isinstance(result, (np.ndarray, np.generic, bool, int, float, complex)):
+        raise GradientError(f"{_name(function)} gives a {type(result).__name__}, of which there is no gradient: only arrays have one")
+    return array_of(result)
+
+
+def _check_called(
+    function: Callable[..., Any], results: list[ndarray], is_of_others: bool, before: list[ndarray], own: list[ndarray]
+) -> None:
+    """GradientError for a function that did what its rule knows nothing of."""
+    if is_of_others or _followed(*results):
+        raise GradientError(
+            f"{_name(function)} reads an array that a gradient is taken of and that is none of its arguments: the gradient would be lost. "
+            "Pass it as an argument, or read weft.stop_gradient(x)"
+        )
+    if not all(_is_same(each, copy) for each, copy in zip(own, before)):
+        raise GradientError(
+            f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy"
+        )
 
 
 def primitive(
@@ -148,18 +206,18 @@ def primitive(
     *,
     rules: str | None = None,
     like: Callable[..., Any] | None = None,
-    keeps_shape: bool = True,
+    shaped_by: int | None = None,
 ) -> Any:
     """A function of arrays that is computed at once, with a rule for its gradient, which `defvjp` of what this gives sets.
 
     The rule is a function of the results' cotangents, the results, and the arguments; it gives the arguments' cotangents, linear in those
     of the results and made by functions that have gradients themselves. Where no tape follows an argument the function is called as it is.
     `rules` names the file of `weft.gradients.rules` that sets the rule, which is read when it is first needed. `defbatched` sets how it is
-    computed for many values at once (see `Call.batched`). Without `keeps_shape` the shapes of what it gives depend on elements, so that
-    there is nothing to take down where there are none.
+    computed for many values at once (see `Call.batched`). On the elements of the argument with the number `shaped_by` the shape of what
+    it gives depends, so that there is nothing to take down where there are none.
     """
     if function is None:
-        return functools.partial(primitive, rules=rules, like=like, keeps_shape=keeps_shape)
+        return functools.partial(primitive, rules=rules, like=like, shaped_by=shaped_by)
     rule: list[Rule] = []
 
     @functools.wraps(function)
@@ -168,7 +226,7 @@ def primitive(
             return function(*args, **keywords)
         if not rule and rules is not None:
             import_module(f"weft.gradients.rules.{rules}")
-        if not keeps_shape and _lacks_elements(args, keywords):
+        if shaped_by is not None and _lacks_elements((args[shaped_by],), {}):
             raise _unknown_shape(function)
         if not rule:
             raise GradientError(f"{function.__name__} has no gradient")
@@ -196,11 +254,13 @@ def _lacks_elements(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 
 def _unknown_shape(function: Callable[..., Any]) -> CaptureError:
     return CaptureError(
-        f"the shape of what {function.__name__} gives depends on elements, of which there are none here: inside vmap nobody can look at them"
+        f"the shape of what {function.__name__} gives depends on elements, which nobody can look at inside vmap: do this outside of it"
     )
 
 
-def without_gradient(function: Callable[..., Any] | None = None, *, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
+def without_gradient(
+    function: Callable[..., Any] | None = None, *, keeps_shape: bool = True, like: Callable[..., Any] | None = None
+) -> Any:
     """A function of arrays that is computed at once, of which there is no gradient: indices, counts, what changes in steps.
 
     What it gives is followed by no tape, but by those of `vmap`.
@@ -329,23 +389,17 @@ class custom_vjp:
         return self._with_residuals(args)
 
     def _with_residuals(self, args: tuple[Any, ...]) -> Any:
-        kept: list[Any] = []
-
-        def forward(*args: Any) -> Any:
-            given, residuals = self._forward(*args)
-            kept[:] = [residuals]
-            return given
-
-        def rule(cotangent: Any, result: Any, *args: Any) -> tuple[Any, ...]:
+        def rule(residuals: Any, cotangent: Any, result: Any, *args: Any) -> tuple[Any, ...]:
             # Under an outer tape what the forward function kept is made of what that one follows: it is made again.
-            residuals = self._forward(*args)[1] if _followed(args) else kept[0]
+            if _followed(args):
+                residuals = self._forward(*args)[1]
             given = self._rule(*(args[at] for at in self._fixed), residuals, cotangent)
             if not self._fixed:
                 return given
             left = iter(given)
             return tuple(None if at in self._fixed else next(left) for at in range(len(args)))
 
-        return followed_call(forward, rule, args, {})
+        return followed_call(self._forward, rule, args, {}, keeps=True)
 
 
 class custom_jvp:
@@ -367,6 +421,7 @@ class custom_jvp:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._rule: Callable[..., Any] | None = None
+        self._transposing = threading.local()
         functools.update_wrapper(self, function)
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -382,7 +437,8 @@ class custom_jvp:
         if self._rule is None:
             name = getattr(self._function, "__name__", "the function")
             raise GradientError(f"{name} was given to custom_jvp, and no rule to defjvp")
-        if not _followed(args):
+        if not _followed(args) or (getattr(self._transposing, "now", False) and _is_any_of_the_innermost(args)):
+            # A rule may be a call of the function itself: in what it is linear there it is its own derivative.
             return self._function(*args)
         return followed_call(self._function, self._transposed, args, {})
 
@@ -396,8 +452,16 @@ class custom_jvp:
         def tangent(*tangents: ndarray) -> Any:
             given = list(tangents)
             row = [given.pop(0) if at in moving else None for at in range(len(leaves))]
-            return self._rule(args, unflatten(spec, row))[1]
+            before, self._transposing.now = getattr(self._transposing, "now", False), True
+            try:
+                return self._rule(args, unflatten(spec, row))[1]
+            finally:
+                self._transposing.now = before
 
         _, pull_back = pullback_of(tangent, [_zeros(leaves[at]) for at in moving])
         found = iter(pull_back(cotangent))
         return tuple(unflatten(spec, [next(found) if at in moving else None for at in range(len(leaves))]))
+
+
+def _is_any_of_the_innermost(args: tuple[Any, ...]) -> bool:
+    return any(_tape_place(leaf) is not None for leaf in flatten(args)[0] if isinstance(leaf, ndarray))

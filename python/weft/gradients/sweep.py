@@ -57,8 +57,8 @@ class Cotangents:
         elif place in self._own:
             before += more
         else:
+            # This sum may lie in another order than its axes, in which nothing can be written through what an entry shows of it.
             self._of[place] = before + more
-            self._own.add(place)
 
     def own(self, place: int, value: ndarray) -> ndarray:
         """What came to a place of a value, or zeros, as an array to which may be added."""

@@ -32,7 +32,8 @@ class Outcome:
 def way_of(program: Program) -> str:
     """How a program is differentiated."""
     turn = program.seed % 16
-    if program.precision == "double" and turn in (3, 7, 11):
+    # What no gradient goes through changes between two gradients.
+    if program.precision == "double" and turn in (3, 7, 11) and not any("t.stop" in line for line in program.lines):
         return "second"
     if turn in (5, 13):
         return "batch"
@@ -131,7 +132,7 @@ def _of_values(got: dict[str, Any], want: dict[str, np.ndarray], near: float) ->
         found = np.asarray(got[name])
         if found.shape != value.shape:
             return f"{name} has the shape {found.shape}, expected {value.shape}"
-        if not np.allclose(found, value, near, near):
+        if not np.allclose(found, value, near, near, equal_nan=True):
             return f"{name} is {found.tolist()}, expected {value.tolist()}"
     return None
 

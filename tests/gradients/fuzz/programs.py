@@ -17,6 +17,8 @@ from gradients.fuzz.statements import Smooth
 LARGEST = 6.0
 """No element of a program's arrays is larger."""
 
+ROOTS = re.compile(r"std\(|norm\(|hypot\(|\.absolute\(|\babs\(|sqrt")
+
 MOST = 48
 """No array of a program has more elements."""
 
@@ -153,13 +155,18 @@ class Writer:
                 continue
             try:
                 self.run(line)
-                is_good = all(is_small(self.parts.env[name]) for name in self.parts.names)
+                is_good = all(is_small(self.parts.env[name]) for name in self.parts.names) and self.has_no_root_of_zero(line)
             except Exception:
                 is_good = False
             if is_good and self.parts.names:
                 self.program.lines.append(line)
             else:
                 self.start()
+
+
+    def has_no_root_of_zero(self, line: str) -> bool:
+        """Whether lengths and deviations are no zeros, where they have no derivative."""
+        return not ROOTS.search(line) or all(np.all(np.abs(self.parts.env[name]) > 0.05) for name in made(line))
 
 
 def is_small(array: np.ndarray) -> bool:

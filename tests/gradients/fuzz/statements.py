@@ -279,8 +279,11 @@ class Smooth(Statements):
     def transform(self) -> str | None:
         """Functions in programs: compiled, computed again, with rules of their own, differentiated, mapped."""
         of, to = self.of, self.target()
-        name = of.array()
-        other = of.array(lambda array: array.shape == () or array.shape == of.env[name].shape) or "0.5"
+        name = of.real()
+        if name is None:
+            return None
+        shape = of.env[name].shape
+        other = of.array(lambda array: array.dtype.kind == "f" and array.shape in ((), shape)) or "0.5"
         a_map = of.one_of(*MAPS).format(other=other)
         function = of.one_of(*FUNCTIONS)
         slope = FUNCTIONS[function].format(other=other)
@@ -288,6 +291,7 @@ class Smooth(Statements):
         return of.one_of(
             f"{to} = t.compile({a_map})({name})",
             f"{to} = t.checkpoint({a_map})({name})",
+            f"{to} = t.checkpoint(lambda x: {slope.removeprefix('lambda x: ')} + t.grad({function}, {slope})(x))({name})",
             f"{to} = {name} * t.stop({name})",
             f"{to} = t.stop(xp.sin({name})) + {other}",
             f"{to} = t.grad({function}, {slope})({name})",
@@ -315,7 +319,7 @@ class Smooth(Statements):
             other = of.operand(of.env[name].shape)
             return of.one_of(
                 f"{to} = {name}.real", f"{to} = {name}.imag", f"{name}.real[...] = {other}", f"{name}.imag *= {of.scalar()}",
-                f"{name}.real = {other}", f"{name}.imag += {name}.real", f"{to} = {name}.T.imag[..., ::-1]",
+                f"{name}.real = xp.real({other})", f"{name}.imag += {name}.real", f"{to} = {name}.T.imag[..., ::-1]",
             )  # fmt: skip
         name = of.array(lambda array: array.ndim > 1)
         if name is None:

@@ -88,8 +88,10 @@ class Ways:
         return Found(values, [zeros(each) if each.grad is None else each.grad for each in self.arguments])
 
     def watched(self) -> Found:
-        # Every array that is read in the block is followed: gradients of what is made in it are nobody's.
+        # Every array that is read in the block is followed as it is when it is first read, which is before anything is written to it.
         with self.weft.tape():
+            for each in self.arguments:
+                each + 0
             total, values = self.loss(*self.arguments)
             if total.ndim == 0:
                 total.backward()
@@ -121,4 +123,4 @@ WAYS = ["grad", "grad", "vjp", "vjp", "jvp", "jvp", "backward", "watched", "comp
 
 def moved(arguments: Arrays, tangents: Arrays, by: float) -> Arrays:
     """The inputs, changed in double precision."""
-    return [double(each) + by * double(change) for each, change in zip(arguments, tangents)]
+    return [np.asarray(double(each) + by * double(change)) for each, change in zip(arguments, tangents)]

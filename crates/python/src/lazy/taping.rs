@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule, PyTuple};
-use weft_lazy::operation::What;
+use weft_lazy::operation::{Operation, What};
 use weft_lazy::tape::{self, Entry, Follow, Made, Place};
 use weft_lazy::{Array, FoldKind, Kind, Value};
 
@@ -27,6 +27,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_tape_is_here, module)?)?;
     module.add_function(wrap_pyfunction!(_followed, module)?)?;
     module.add_function(wrap_pyfunction!(_as_it_is, module)?)?;
+    module.add_function(wrap_pyfunction!(_is_same, module)?)?;
     module.add_function(wrap_pyfunction!(_unfollowed, module)?)
 }
 
@@ -40,8 +41,9 @@ struct Pause(Option<tape::Pause>);
 
 #[pymethods]
 impl Pause {
-    fn end(&mut self) {
-        self.0 = None;
+    /// Ends it: was something read meanwhile that a tape follows?
+    fn end(&mut self) -> bool {
+        self.0.take().is_some_and(|pause| pause.has_looked())
     }
 }
 
@@ -125,6 +127,17 @@ pub fn called<'py>(
     py.import("weft.gradients.calls")?.call_method1("called", (code, args, keywords))
 }
 
+/// Notes whose operation one is, where a tape may ask for its derivatives.
+pub fn know(ufunc: &Bound<'_, PyAny>, operation: &Operation) -> PyResult<()> {
+    if let What::Function(number) = operation.what
+        && tape::is_here()
+    {
+        let users = ufunc.py().import("weft.gradients.rules.users")?;
+        users.call_method1("know", (number, ufunc))?;
+    }
+    Ok(())
+}
+
 fn is_any_followed(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(array) = object.cast::<NdArray>() {
         return Ok(tape::follows(&array.get().array));
@@ -154,6 +167,12 @@ fn _as_it_is(x: &NdArray) -> NdArray {
     NdArray {
         array: tape::as_it_is(&x.array),
     }
+}
+
+/// Has nothing been written to two arrays since one was made of the other by `_as_it_is`?
+#[pyfunction]
+fn _is_same(x: &NdArray, y: &NdArray) -> bool {
+    tape::is_same(&x.array, &y.array)
 }
 
 /// The same elements, which no tape follows.

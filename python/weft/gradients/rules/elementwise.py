@@ -99,8 +99,8 @@ def _of_cast(g: ndarray, y: ndarray, x: ndarray) -> ndarray | None:
 
 
 def _of_base(g: ndarray, y: ndarray, x: ndarray, e: ndarray) -> ndarray:
-    # The derivative of x ** 0 is nowhere anything but 0, where it would be 0 * 0 ** -1.
-    less = _where(_is_zero(e), 1, _sub(e, 1), e)
+    # The derivative of x ** 0 is 0 at 0, too, where it would be 0 * 0 ** -1. Elsewhere it changes with the exponent.
+    less = _where(u("logical_and", _is_zero(e), _is_zero(x)), 1, _sub(e, 1), e)
     return _mul(g, _mul(e, u("power", x, less)))
 
 

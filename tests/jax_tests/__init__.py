@@ -1,0 +1,1 @@
+"""JAX's own tests of its transforms, with Weft behind its names."""
