@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _full, _iota, _part, _reshape, ndarray
-from weft.arrays._common import select, u
+from weft.arrays._common import counting_dtype, select, u
 from weft.arrays.joining import concatenate
 from weft.arrays.products import matrices, tril, triu
 from weft.arrays.shapes import diagonal, matrix_transpose
@@ -48,7 +48,7 @@ def _real(x: ndarray) -> ndarray:
 
 def _unit(n: int, like: ndarray) -> ndarray:
     """Where the diagonal is, as a mask."""
-    numbers = _iota(n, 0, 1, np.dtype(np.int64), like.device)
+    numbers = _iota(n, 0, 1, counting_dtype(like.device), like.device)
     return u("equal", numbers[:, None], numbers)
 
 
