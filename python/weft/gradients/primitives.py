@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _as_it_is, _followed, _full, _tape_call, _tape_lacks_elements, _tape_pause, ndarray
+from weft._weft import _as_it_is, _followed, _full, _tape_call, _tape_is_here, _tape_lacks_elements, _tape_pause, ndarray
 from weft.errors import CaptureError, GradientError
 from weft.gradients.trees import flatten, unflatten
 
@@ -164,7 +164,7 @@ def primitive(
 
     @functools.wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
-        if not _followed(args, keywords):
+        if not _tape_is_here() or not _followed(args, keywords):
             return function(*args, **keywords)
         if not rule and rules is not None:
             import_module(f"weft.gradients.rules.{rules}")
@@ -212,7 +212,7 @@ def without_gradient(
 
     @functools.wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
-        if not _followed(args, keywords):
+        if not _tape_is_here() or not _followed(args, keywords):
             return function(*args, **keywords)
         if not _lacks_elements(args, keywords):
             return unseen(function, *args, **keywords)
