@@ -30,6 +30,10 @@ __all__ = ["Call", "custom_jvp", "custom_vjp", "later", "primitive", "through", 
 Rule = Callable[..., Any]
 
 
+class Unknown(GradientError):
+    """A function that has a rule did what the rule knows nothing of: a gradient would be lost."""
+
+
 class Call:
     """A call as a tape has it: what it was given, and how cotangents of what it gave go back."""
 
@@ -189,9 +193,9 @@ def _as_array(function: Callable[..., Any], result: Any) -> ndarray:
 def _check_called(
     function: Callable[..., Any], results: list[ndarray], is_of_others: bool, before: list[ndarray], own: list[ndarray]
 ) -> None:
-    """GradientError for a function that did what its rule knows nothing of."""
+    """`Unknown` for a function that did what its rule knows nothing of."""
     if is_of_others or _followed(*results):
-        raise GradientError(
+        raise Unknown(
             f"{_name(function)} reads an array that a gradient is taken of and that is none of its arguments: the gradient would be lost. "
             "Pass it as an argument, or read weft.stop_gradient(x)"
         )
