@@ -13,7 +13,7 @@ KEPT = WEFT_CACHE=all WEFT_CACHE_DIR=$(CURDIR)/target/objects/$(1)
 # Python tests run in so many processes: a test is mostly one compilation after the other.
 AT_ONCE := -n auto --maxprocesses 4
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup numpy-tests onnx-tests onnx-tests-setup jax-tests jax-tests-setup opinfo-tests wheel numba-table clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup numpy-tests onnx-tests jax-tests jax-tests-setup opinfo-tests wheel numba-table clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -24,7 +24,7 @@ help:
 	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
 	@echo "make array-api-tests  run the Array API standard's own tests on Weft (make array-api-tests-setup gets them)"
 	@echo "make numpy-tests  run all of NumPy's own tests of arrays with Weft behind its name, against the list of those that pass"
-	@echo "make onnx-tests  run ONNX's backend node tests with weft.nn, against the list of those that do not pass (make onnx-tests-setup gets them)"
+	@echo "make onnx-tests  run ONNX's backend node tests with weft.nn, against the list of those that do not pass"
 	@echo "make jax-tests  run JAX's own tests of its transforms with Weft behind its names (make jax-tests-setup gets them)"
 	@echo "make opinfo-tests  compare values and gradients with PyTorch's on its samples of every operator, where PyTorch is"
 	@echo "make foreign-ptx  run what NVIDIA's compilers make of CUDA C and LLVM IR on the driver's double (make foreign-ptx-setup gets them)"
@@ -118,10 +118,6 @@ numpy-tests: build
 	@$(call KEPT,python) $(PYTHON) tests/arrays/numpy_tests/run.py --all $(WRITE) $(NAMES)
 
 # ONNX's backend node tests, which its package makes. WRITE=--write makes the list of those that do not pass anew; NAMES shows only these.
-onnx-tests-setup: setup
-	@rm -rf tests/nn/build
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --target tests/nn/build -r tests/nn/requirements.txt
-
 onnx-tests: build
 	@$(call KEPT,python) $(PYTHON) tests/nn/onnx_nodes/run.py $(WRITE) $(NAMES)
 

@@ -66,6 +66,23 @@ class Function(_weft.Dispatcher, Inspectable, Differentiable):
         return MethodType(self, instance)
 
 
+class Pullback(_weft.Ufunc):
+    """What a vectorized function's operands and its result's cotangent give: the gradient by one of the operands."""
+
+    def __new__(cls, dispatcher: Any, follows_device: bool, by: tuple[int, ...]) -> Pullback:
+        """The derivative by an operand, or of that by another one, and so on."""
+        made = super().__new__(cls, dispatcher, follows_device, list(by))
+        made.__dict__["_by_"] = by
+        return made
+
+    def pullback(self, by: int) -> Pullback:
+        """The same of this function, which has one operand more than the one that it is a derivative of."""
+        made = self.__dict__.setdefault("_pullbacks_", {})
+        if by not in made:
+            made[by] = Pullback(self._weft_dispatcher_, False, (*self.__dict__["_by_"], by))
+        return made[by]
+
+
 class Vectorized(_weft.Ufunc, Inspectable, Ruled):
     """A scalar function compiled by `vectorize`. Called with arrays and scalars, it broadcasts like a NumPy ufunc."""
 
@@ -74,7 +91,7 @@ class Vectorized(_weft.Ufunc, Inspectable, Ruled):
         """The undecorated function."""
         return self._weft_dispatcher_.py_func
 
-    def pullback(self, by: int) -> _weft.Ufunc:
+    def pullback(self, by: int) -> Pullback:
         """The function of the operands and of the result's cotangent that gives the gradient by operand number `by`, broadcast like this one.
 
         >>> import numpy as np
@@ -87,7 +104,7 @@ class Vectorized(_weft.Ufunc, Inspectable, Ruled):
         """
         made = self.__dict__.setdefault("_pullbacks_", {})
         if by not in made:
-            made[by] = _weft.Ufunc(self._weft_dispatcher_, False, by)
+            made[by] = Pullback(self._weft_dispatcher_, False, (by,))
         return made[by]
 
     def _text(self, what: str, signature: Any) -> Any:

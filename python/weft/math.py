@@ -202,6 +202,10 @@ def _cos(x):
 
 def sincos(x: Any) -> tuple[Any, Any]:
     """Sine and cosine of one argument."""
+    if _followed(x):
+        from weft.arrays.ufuncs import UFUNCS
+
+        return UFUNCS["sin"](x), UFUNCS["cos"](x)
     return _sin(x), _cos(x)
 
 

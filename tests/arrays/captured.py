@@ -72,10 +72,10 @@ class Captured:
                 kept.append(line)
         return env, kept
 
-    def arrays(self) -> list[ndarray]:
-        """Arguments: the same elements, and memory of their own, each time."""
+    def arrays(self, turn: int = 0) -> list[ndarray]:
+        """Arguments, in memory of their own: the same elements each time, turned by some places."""
         env = self._run(self.start, {})[0]
-        return [weft.asarray(host(env[name])) for name in self.given]
+        return [weft.asarray(np.roll(host(env[name]), turn)) for name in self.given]
 
     def __call__(self, *arrays: ndarray) -> dict[str, ndarray]:
         env = self._run(self.lines, dict(zip(self.given, arrays)))[0]

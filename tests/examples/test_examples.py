@@ -28,6 +28,7 @@ SMALL = {
     "conjugate_gradients": ("--side", "12"),
     "cupy_newton": ("--side", "30"),
     "dask_terrain": ("--side", "128", "--chunk", "64"),
+    "digits": ("--hidden", "32", "--epochs", "8"),
     "heat": ("--width", "50", "--steps", "10"),
     "heat_backwards": ("--width", "50", "--steps", "10", "--turns", "80"),
     "kmeans": ("--side", "16", "--colours", "4"),
@@ -41,6 +42,16 @@ SMALL = {
 
 ROW = re.compile(r"^  (?P<who>\S.*?) +(?P<first>[\d,.]+) ms +(?P<then>[\d,.]+) ms +(?P<ratio>[\d.]+)$", re.MULTILINE)
 CHECK = re.compile(r"^  (?P<says>right|WRONG): (?P<what>.+): (?P<found>\S+), at most (?P<limit>\S+)$", re.MULTILINE)
+
+
+NEEDS = {"dask_terrain": "distributed", "digits": "sklearn"}
+"""What programs import beside NumPy and Weft."""
+
+
+def skip_without(name: str) -> None:
+    """Skips what needs a package that is not there."""
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
 
 
 def run(name: str, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> int:
@@ -64,10 +75,9 @@ def test_every_program_has_small_arguments() -> None:
 def test_is_right_on_every_device(name: str, device: weft.Device, tmp_path: Path, monkeypatch, capsys) -> None:
     if not device.float64:
         pytest.skip("the programs compute in float64")
-    if name == "dask_terrain":
-        pytest.importorskip("distributed")
-        if device.kind != "cpu":
-            pytest.skip("its workers are processes of their own, which would have to compile everything again")
+    skip_without(name)
+    if name == "dask_terrain" and device.kind != "cpu":
+        pytest.skip("its workers are processes of their own, which would have to compile everything again")
     picture = tmp_path / "sub" / "picture.png"
     assert run(name, (*SMALL[name], "--device", device.name, "--out", str(picture)), monkeypatch) == 0
     text = capsys.readouterr().out
@@ -128,8 +138,7 @@ def test_from_a_shell(tmp_path: Path) -> None:
 )
 def test_what_is_too_small_is_said(arguments: tuple[str, ...], monkeypatch, capsys) -> None:
     name, *given = arguments
-    if name == "dask_terrain":
-        pytest.importorskip("distributed")
+    skip_without(name)
     assert run(name, tuple(given), monkeypatch) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert f"argument {given[0]}: " in said and given[1] in said
@@ -138,8 +147,7 @@ def test_what_is_too_small_is_said(arguments: tuple[str, ...], monkeypatch, caps
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_devices_and_places_that_are_none_are_said(name: str, tmp_path: Path, monkeypatch, capsys) -> None:
     """Before anything is computed, and as other wrong arguments are."""
-    if name == "dask_terrain":
-        pytest.importorskip("distributed")
+    skip_without(name)
     file = tmp_path / "file"
     file.write_text("")
     for given, why in (

@@ -1,1 +1,1 @@
-"""Weft beside PyTorch, JAX and TensorFlow: their own samples, and operators in them."""
+"""Weft in PyTorch, JAX and TensorFlow: `make framework-tests` runs these with the frameworks, other runs skip what needs them."""

@@ -143,6 +143,17 @@ impl Storage {
         Storage::new(elem, value)
     }
 
+    /// A storage of its own for its value, which nobody finds here any more.
+    pub fn given_up(&self) -> Arc<Storage> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let nothing = Node::pending_on(current.device, current.elem, current.shape.clone(), Kind::StandIn);
+        let gone = "this array was given up to a captured function (donate=), and its memory is used otherwise";
+        nothing.fail(Arc::new(Error::Value(gone.into())));
+        let value = std::mem::replace(&mut *current, nothing);
+        drop(current);
+        Storage::new(self.elem, value)
+    }
+
     /// Another storage of the same kind.
     pub fn with(&self, value: Value) -> Arc<Storage> {
         Storage::new(self.elem, value)

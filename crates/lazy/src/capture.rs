@@ -4,6 +4,7 @@
 mod general;
 mod loaded;
 mod read;
+mod running;
 mod write;
 
 use std::cell::RefCell;
@@ -16,9 +17,9 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 
 use crate::array::{Array, Storage};
-use crate::budget;
 use crate::dims::{self, Dims};
 use crate::error::{Error, Result};
+use crate::planned::Operand;
 use crate::value::{Kind, Node, Value};
 
 /// Captures under way, on all threads.
@@ -74,7 +75,17 @@ pub fn sized() {
 /// What is done at once when a graph is recorded again: no combination of nodes.
 pub trait Call: Debug + Send + Sync {
     /// The results for operands.
-    fn call(&self, operands: &[Value]) -> Result<Vec<Value>>;
+    fn call(self: Arc<Self>, operands: &[Value]) -> Result<Vec<Value>>;
+
+    /// Of how many operands it reads elements in memory: it is a routine that `run` runs, and that notes itself (`planned::call`). Else 0.
+    fn reads(&self) -> usize {
+        0
+    }
+
+    /// Runs it on elements in memory: what it reads, and behind it where it puts what it gives.
+    fn run(&self, _operands: &[&Operand]) -> Result<()> {
+        Err(Error::Internal("a call that is no routine".into()))
+    }
 
     /// The types and shapes of its results for operands that are not there yet; what is wrong with these.
     fn gives(&self, _operands: &[Value]) -> Result<Vec<(Scalar, Dims)>> {
@@ -97,9 +108,20 @@ struct Called {
 
 /// Records a call: what stands for its results, which are like other arrays. None where nothing is captured.
 pub fn call(call: Arc<dyn Call>, operands: Vec<Value>, like: &[Array]) -> Option<Vec<Value>> {
+    let like: Vec<Given> = (like.iter())
+        .map(|like| (like.elem, dims::copy(&like.shape), like.device()))
+        .collect();
+    record_call(call, operands, &like)
+}
+
+/// What a call gives: its type, shape and device.
+pub type Given = (Scalar, Dims, u8);
+
+/// The same, where it is known what it gives.
+pub fn record_call(call: Arc<dyn Call>, operands: Vec<Value>, gives: &[Given]) -> Option<Vec<Value>> {
     innermost(|capture| {
-        let stand_in = |like: &Array| Node::pending_on(like.device(), like.elem, dims::copy(&like.shape), Kind::StandIn);
-        let results: Vec<Value> = like.iter().map(stand_in).collect();
+        let stand_in = |(elem, shape, device): &Given| Node::pending_on(*device, *elem, dims::copy(shape), Kind::StandIn);
+        let results: Vec<Value> = gives.iter().map(stand_in).collect();
         capture.calls.push(Called {
             call,
             operands,
@@ -233,7 +255,7 @@ enum Step {
     Call {
         call: Arc<dyn Call>,
         operands: SmallVec<[Place; 3]>,
-        results: Vec<(Scalar, Dims)>,
+        results: Vec<Given>,
     },
 }
 
@@ -260,6 +282,9 @@ pub struct Graph {
     results: Vec<(Array, Of)>,
     sized: bool,
     calls: bool,
+    /// What it calls are routines, and some are: it runs at once, by a plan.
+    is_routine: bool,
+    planning: running::Lock,
 }
 
 impl Graph {
@@ -274,7 +299,25 @@ impl Graph {
             results: Vec::new(),
             sized: true,
             calls: false,
+            is_routine: false,
+            planning: running::Lock::default(),
         }
+    }
+
+    /// Says what its steps are.
+    fn settle(&mut self) {
+        let mut calls = self.steps.iter().filter_map(|step| match step {
+            Step::Call { call, .. } => Some(call),
+            Step::Node { .. } => None,
+        });
+        self.is_routine = calls.clone().all(|call| call.reads() > 0);
+        self.calls = calls.next().is_some();
+        // Elements of an argument that are replaced are replaced in place, where nobody else has it: who records knows that.
+        let writes = |step: &Step| match step {
+            Step::Node { kind, operands, .. } => matches!((kind, operands.first()), (Kind::Update { .. }, Some(Place::Leaf(_)))),
+            Step::Call { .. } => false,
+        };
+        self.is_routine &= self.calls && !self.steps.iter().any(writes);
     }
 }
 
@@ -334,7 +377,7 @@ impl Capture {
             graph.results.push((result.clone(), of));
         }
         (graph.constants, graph.steps) = (walk.constants, walk.steps);
-        graph.calls = graph.steps.iter().any(|step| matches!(step, Step::Call { .. }));
+        graph.settle();
         Ok(graph)
     }
 }
@@ -420,123 +463,17 @@ impl<'a> Walk<'a> {
         self.steps.push(Step::Call {
             call: called.call.clone(),
             operands,
-            results: called.results.iter().map(|result| (result.elem, result.shape.clone())).collect(),
+            results: called
+                .results
+                .iter()
+                .map(|result| (result.elem, result.shape.clone(), result.device))
+                .collect(),
         });
         called.results.iter().for_each(|result| self.make(result));
     }
 }
 
 impl Graph {
-    /// Records it again of other arguments, which are as those that it was captured with: the results. None where it writes to an array that
-    /// is both an argument and known to the function otherwise.
-    pub fn replay(&self, args: &[Array]) -> Result<Option<Vec<Array>>> {
-        self.recorded(args, false)
-    }
-
-    /// The same of arguments of other sizes, if it holds for these. None, too, where the function has to be asked.
-    pub fn replay_of_other_sizes(&self, args: &[Array]) -> Result<Option<Vec<Array>>> {
-        self.recorded(args, true)
-    }
-
-    fn recorded(&self, args: &[Array], other_sizes: bool) -> Result<Option<Vec<Array>>> {
-        let storage = |leaf: &Source| match leaf {
-            Source::Argument(at) => args.get(*at).map(|arg| arg.storage.clone()),
-            Source::Fixed(storage) => Some(storage.clone()),
-        };
-        let storages: Option<SmallVec<[Arc<Storage>; 8]>> = self.leaves.iter().map(storage).collect();
-        let storages = storages.ok_or_else(|| Error::Internal("a graph with too few arguments".into()))?;
-        let met_twice = || {
-            storages
-                .iter()
-                .enumerate()
-                .any(|(at, one)| storages[..at].iter().any(|other| Arc::ptr_eq(one, other)))
-        };
-        if !self.written.is_empty() && met_twice() {
-            return Ok(None);
-        }
-        let leaves: SmallVec<[Value; 8]> = storages.iter().map(Storage::value).collect();
-        let mut made: Vec<Value> = Vec::with_capacity(self.steps.len());
-        for step in &self.steps {
-            match step {
-                Step::Node {
-                    device,
-                    elem,
-                    shape,
-                    kind,
-                    operands,
-                } => {
-                    let mut operands = operands.iter().map(|place| self.at(*place, &leaves, &made));
-                    let kind = kind.of(&mut operands).ok_or_else(|| Error::Internal("a node of too few".into()))?;
-                    let counts: Option<fn(&Value) -> Result<()>> = match kind {
-                        Kind::Map { .. } => Some(budget::keep),
-                        Kind::Fold { .. } => Some(budget::keep_fold),
-                        // Updates count when their storages have let go of what was before.
-                        _ => None,
-                    };
-                    let shape = match other_sizes {
-                        false => dims::copy(shape),
-                        true => match general::shape_of(&kind, shape.len()) {
-                            Some(shape) => shape,
-                            None => return Ok(None),
-                        },
-                    };
-                    let node = Node::pending_on(*device, *elem, shape, kind);
-                    if let Some(keep) = counts {
-                        keep(&node)?;
-                    }
-                    made.push(node);
-                }
-                Step::Call { call, operands, results } => {
-                    let operands: Vec<Value> = operands.iter().map(|place| self.at(*place, &leaves, &made)).collect();
-                    let given = call.call(&operands)?;
-                    let expected = given
-                        .iter()
-                        .map(|value| (value.elem, &value.shape))
-                        .eq(results.iter().map(|(elem, shape)| (*elem, shape)));
-                    if !expected {
-                        return Err(Error::Internal("a call gives another shape than when it was captured".into()));
-                    }
-                    made.extend(given);
-                }
-            }
-        }
-        let fits = |(leaf, place): &(usize, Place)| self.at(*place, &leaves, &made).shape == leaves[*leaf].shape;
-        if other_sizes && !self.written.iter().all(fits) {
-            return Ok(None);
-        }
-        for (leaf, place) in &self.written {
-            Storage::set(&storages[*leaf], self.at(*place, &leaves, &made));
-        }
-        let new: SmallVec<[Arc<Storage>; 4]> = self
-            .new
-            .iter()
-            .map(|(storage, place)| storage.with(self.at(*place, &leaves, &made)))
-            .collect();
-        if is_on() {
-            new.iter().for_each(self::made);
-        }
-        let result = |(array, of): &(Array, Of)| {
-            let storage = match of {
-                Of::Leaf(leaf) => storages[*leaf].clone(),
-                Of::New(at) => new[*at].clone(),
-                Of::Fixed(storage) => storage.clone(),
-            };
-            match other_sizes {
-                false => array.of_storage(storage),
-                true => array.all_of(storage),
-            }
-        };
-        Ok(Some(self.results.iter().map(result).collect()))
-    }
-
-    fn at(&self, place: Place, leaves: &[Value], made: &[Value]) -> Value {
-        match place {
-            Place::Leaf(at) => leaves[at].clone(),
-            Place::Made(at) => made[at].clone(),
-            Place::Constant(at) => self.constants[at].clone(),
-        }
-    }
-
     /// Does it call what is no combination of nodes?
     pub fn calls(&self) -> bool {
         self.calls

@@ -105,28 +105,77 @@ pub fn finish() {
 /// How long one sleeps who waits for compilations.
 const NAP: Duration = Duration::from_millis(1);
 
+/// What there is for a program.
+#[derive(Debug)]
+pub enum Found {
+    Code(Ready),
+    /// There is nothing to compute.
+    Empty,
+    /// Tiles, or the host, are to do it.
+    Nothing,
+}
+
+/// Compiled code with its arguments.
+#[derive(Debug)]
+pub struct Ready {
+    code: Arc<dyn Executable>,
+    extents: Vec<u64>,
+    slots: form::Slots,
+    /// Where the addresses of operands are among the slots, and last that of the result.
+    places: SmallVec<[u16; 6]>,
+}
+
+impl Ready {
+    pub fn run(&self) -> Result<()> {
+        let launch = Launch::Loop(self.extents.clone());
+        self.code.run(launch, &self.slots, &mut [], &CallOptions::default())?;
+        Ok(())
+    }
+
+    /// Has it read an operand elsewhere.
+    pub fn operand(&mut self, at: usize, address: u64) {
+        self.slots[usize::from(self.places[at])] = address;
+    }
+
+    /// Has it write elsewhere.
+    pub fn target(&mut self, address: u64) {
+        if let Some(&place) = self.places.last() {
+            self.slots[usize::from(place)] = address;
+        }
+    }
+}
+
 /// Runs the program compiled, if it is; false where tiles, or the host, are to do it.
 pub fn run(program: &Program, target: &Target) -> Result<bool> {
+    match find(program, target)? {
+        Found::Code(code) => code.run().map(|()| true),
+        Found::Empty => Ok(true),
+        Found::Nothing => Ok(false),
+    }
+}
+
+/// The program compiled, if it is by now.
+pub fn find(program: &Program, target: &Target) -> Result<Found> {
     let device = target.device();
     let (tiers, here) = (tiers(), device == machine::CPU);
     if here && (tiers == Tiers::Tiles || program.steps.is_empty()) {
-        return Ok(false);
+        return Ok(Found::Nothing);
     }
     let points: u64 = program.extents.iter().product();
     let work = points.saturating_mul(program.steps.iter().map(|step| u64::from(step.operation.cost)).sum());
     if (here && tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
-        return Ok(false);
+        return Ok(Found::Nothing);
     }
     let mut plan = planned(program, target);
     let (extents, rank) = (plan.extents.clone(), plan.extents.len() as u8);
     if extents.contains(&0) {
-        return Ok(true);
+        return Ok(Found::Empty);
     }
     let form = match here {
         true => form::of_close(program, target.elem, &mut plan),
         false => form::of_plan(program, target.elem, &plan),
     };
-    let Some((output, form)) = form else { return Ok(false) };
+    let Some((output, form)) = form else { return Ok(Found::Nothing) };
     let key = Key {
         device,
         rank,
@@ -137,11 +186,17 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
     };
     let wait = if here && tiers == Tiers::Both { Some(work) } else { None };
     let code = code(&key, wait, || Job::new(&key, program))?;
-    let Some(code) = code else { return Ok(false) };
+    let Some(code) = code else { return Ok(Found::Nothing) };
     let mut slots = form::slots(program, &key.form, &plan.operands);
+    let mut places = form::places(program, &plan.operands);
+    places.push(slots.len() as u16);
     form::view(&mut slots, target.address, plan.operands.last());
-    code.run(Launch::Loop(extents), &slots, &mut [], &CallOptions::default())?;
-    Ok(true)
+    Ok(Found::Code(Ready {
+        code,
+        extents,
+        slots,
+        places,
+    }))
 }
 
 /// Bytes of a result that takes up most of a cache or more, wherever its elements come from.

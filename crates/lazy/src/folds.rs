@@ -15,7 +15,7 @@ use crate::operation::What;
 use crate::program::{Load, Program, Slot};
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{arguments, device_folds, hoist, machine, parts, run, threads, trace, whole};
+use crate::{arguments, device_folds, hoist, machine, parts, planned, run, threads, trace, whole};
 
 /// Where elements lie.
 #[derive(Clone, Debug)]
@@ -30,8 +30,14 @@ pub fn run(program: Program, fold: &Fold, target: &Target) -> Result<()> {
         let hoisted = hoist::hoist(&program, target.device())?;
         let program = hoisted.as_ref().unwrap_or(&program);
         match target.device() {
-            machine::CPU => folded(program, fold, target).map(|()| "tiles"),
-            _ => device_folds::run(program, fold, target),
+            machine::CPU => {
+                planned::map(program, target, Some(fold));
+                planned::quietly(|| folded(program, fold, target)).map(|()| "tiles")
+            }
+            _ => {
+                planned::fail();
+                device_folds::run(program, fold, target)
+            }
         }
     })
 }

@@ -179,6 +179,18 @@ pub fn slots(program: &Program, form: &Form, operands: &[OperandPlan]) -> Slots 
     slots
 }
 
+/// Where the addresses of loads are among them.
+pub fn places(program: &Program, operands: &[OperandPlan]) -> SmallVec<[u16; 6]> {
+    let mut at = 0;
+    (program.loads.iter().zip(operands))
+        .map(|(_, operand)| {
+            let place = at;
+            at += 1 + 2 * operand.shape.len() as u16;
+            place
+        })
+        .collect()
+}
+
 fn push(slots: &mut Slots, elem: Scalar, bits: number::Bits) {
     let [first, second] = number::memory_to_slots(elem, bits);
     slots.push(first);

@@ -13,6 +13,7 @@ use weft_runtime::{Buffer, DeviceId, RunError};
 use crate::dims;
 use crate::error::{Error, Result};
 use crate::machine;
+use crate::planned;
 
 /// A block of memory, shared by the values that are stored in it.
 #[derive(Debug)]
@@ -30,11 +31,13 @@ impl Block {
     /// Memory of the CPU.
     pub fn new(bytes: u64) -> Result<Arc<Block>> {
         let buffer = machine::cpu()?.allocate(bytes as usize, None)?;
-        Ok(Arc::new(Block {
+        let block = Arc::new(Block {
             buffer,
             device: machine::CPU,
             owner: None,
-        }))
+        });
+        planned::made(&block);
+        Ok(block)
     }
 
     /// Memory of a device.

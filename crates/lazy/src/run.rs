@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::hoist;
 use crate::program::Program;
 use crate::tiles::{self, Target};
-use crate::{compiled, devices, machine, trace};
+use crate::{compiled, devices, machine, planned, trace};
 
 /// Computes a program's result at every point and stores it.
 pub fn run(program: &Program, target: &Target) -> Result<()> {
@@ -17,8 +17,10 @@ pub fn run(program: &Program, target: &Target) -> Result<()> {
         let hoisted = hoist::hoist(program, device)?;
         let program = hoisted.as_ref().unwrap_or(program);
         if device != machine::CPU {
+            planned::fail();
             return devices::run(program, target);
         }
+        planned::map(program, target, None);
         match compiled::run(program, target)? {
             true => Ok("compiled"),
             false => tiles::run(program, target).map(|()| "tiles"),

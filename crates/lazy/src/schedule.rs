@@ -15,7 +15,7 @@ use crate::program::{Load, Program, Slot};
 use crate::run::run;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Node, Region, State, Unfinished, Value, release};
-use crate::{devices, folds, machine, memory, staged};
+use crate::{devices, folds, machine, memory, planned, staged};
 
 /// One flush at a time: it takes nodes apart that others may hold.
 static TURN: Mutex<()> = Mutex::new(());
@@ -149,6 +149,7 @@ fn moved(node: &Value, of: &Value) -> Result<Option<Needs>> {
     let Some(from) = of.piece() else {
         return Ok(Some(Needs::from_elem(of.clone(), 1)));
     };
+    planned::fail();
     let piece = fresh(node)?;
     devices::carry(&piece, &from, needed(&node.shape, node.elem)?)?;
     node.store(piece);
@@ -253,7 +254,10 @@ pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
     let device = old.block.device();
     let new = Piece::whole(Block::on(device, bytes)?);
     match device {
-        machine::CPU => weft_runtime::raw::copy(new.address(), old.address(), bytes as usize),
+        machine::CPU => {
+            planned::copy(old, &new, bytes);
+            weft_runtime::raw::copy(new.address(), old.address(), bytes as usize);
+        }
         _ => devices::copy(&new, old, bytes)?,
     }
     Ok(new)

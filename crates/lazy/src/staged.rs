@@ -1,6 +1,7 @@
 //! Several kernels, part by part: a softmax along rows is a maximum, a sum and a quotient of some rows at a time, and a blur the rows of its
 //! second direction after those of its first, which stay in the cache from stage to stage. Parts are of one axis, which nobody folds.
 
+mod noted;
 mod plan;
 
 use std::sync::Arc;
@@ -14,11 +15,13 @@ use crate::program::{Load, Program};
 use crate::run::run as run_program;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Value};
-use crate::{folds, machine, parts, threads, trace};
+use crate::{folds, machine, parts, planned, threads, trace};
 
+pub(crate) use noted::Noted;
 use plan::Plan;
 
 /// One kernel of several.
+#[derive(Debug)]
 struct Stage {
     node: Value,
     /// What it folds; else it is a map.
@@ -34,7 +37,7 @@ struct Stage {
 }
 
 /// How the index space is cut.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Cut {
     axis: usize,
     /// Of so many indices at the most.
@@ -42,6 +45,7 @@ struct Cut {
 }
 
 /// The memory of a stage's results. Where they are not kept the piece only stands for that of the parts.
+#[derive(Debug)]
 struct Memory {
     piece: Piece,
     strides: Strides,
@@ -63,7 +67,8 @@ pub fn run(root: &Value, needs: &[Value]) -> Result<bool> {
     plan.hoist()?;
     let memory = plan.allocate(cut)?;
     plan.settle(&memory);
-    trace::by_stages(plan.stages.len(), || plan.compute(&memory, &extents, cut))?;
+    planned::stages(|notes| Noted::of(&plan, &memory, &extents, cut, notes));
+    planned::quietly(|| trace::by_stages(plan.stages.len(), || plan.compute(&memory, &extents, cut)))?;
     plan.store(memory);
     Ok(true)
 }

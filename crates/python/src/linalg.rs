@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+use std::sync::Arc;
+
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,7 +11,7 @@ use pyo3::types::PyTuple;
 use weft_cpu::Crew;
 use weft_ir::Scalar;
 use weft_lazy::capture::{self, Call};
-use weft_lazy::{Array, Dims, Node, Piece, Placed, Value, machine};
+use weft_lazy::{Array, Dims, Node, Piece, Placed, RoutineOperand, Value, machine};
 use weft_linalg::{Dtype, Failure, Operand, Routine};
 
 use crate::errors;
@@ -97,37 +99,67 @@ impl Native {
     }
 }
 
+impl Native {
+    /// Runs it on memory that somebody holds.
+    fn done(&self, dtype: Dtype, places: &[&RoutineOperand], stack: &[usize]) -> weft_lazy::Result<()> {
+        let operand = |place: &&RoutineOperand| Operand {
+            data: place.address as *mut u8,
+            shape: place.shape.iter().map(|&n| n as usize).collect(),
+            strides: place.strides.iter().map(|&stride| stride as isize).collect(),
+        };
+        let operands: Vec<Operand> = places.iter().map(operand).collect();
+        // SAFETY: the caller holds the operands, which are regular, aligned and of the dtype; nobody writes to what somebody holds. The shapes were
+        // found from theirs. The outputs are new, and nobody has them yet.
+        unsafe { weft_linalg::run(self.0, dtype, &operands, stack, &Crew) }
+            .map_err(|failure| weft_lazy::Error::Host(Box::new(Python::attach(|py| refusal(py, failure)))))
+    }
+}
+
 impl Call for Native {
-    fn call(&self, operands: &[Value]) -> weft_lazy::Result<Vec<Value>> {
+    fn call(self: Arc<Self>, operands: &[Value]) -> weft_lazy::Result<Vec<Value>> {
         let (dtype, outputs, stack) = self.resolve(operands)?;
         let mut places = Vec::with_capacity(operands.len() + outputs.len());
-        let mut held = Vec::with_capacity(operands.len());
         for value in operands {
             let mut placed = Placed::of(value)?;
-            let mut place = place_of(&placed, &value.shape);
-            if !place.is_regular(dtype.size()) || !placed.address().is_multiple_of(dtype.size() as u64) {
+            let mut place = place_of(&placed, value);
+            if !is_regular(&place, dtype.size()) || !placed.address().is_multiple_of(dtype.size() as u64) {
                 placed = Placed::dense(value)?;
-                place = place_of(&placed, &value.shape);
+                place = place_of(&placed, value);
             }
-            held.push(placed);
-            places.push(place);
+            places.push((placed, place));
         }
         let mut made = Vec::with_capacity(outputs.len());
         for (elem, shape) in outputs {
             let piece = Piece::fresh(machine::CPU, &shape, elem)?;
-            let lengths: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
-            places.push(Operand {
-                data: piece.address() as *mut u8,
-                strides: in_c_order(&lengths, elem.size()),
-                shape: lengths,
-            });
-            made.push(Node::stored(elem, shape, piece));
+            let value = Node::stored(elem, shape, piece.clone());
+            let placed = Placed {
+                piece,
+                offset: 0,
+                strides: weft_lazy::dense(&value.shape, elem.size()),
+            };
+            let place = place_of(&placed, &value);
+            places.push((placed, place));
+            made.push(value);
         }
-        // SAFETY: the operands are held, aligned and of the dtype, and nobody writes to what somebody holds; the shapes were found from theirs.
-        // The outputs are new, and nobody has them yet.
-        unsafe { weft_linalg::run(self.0, dtype, &places, &stack, &Crew) }
-            .map_err(|failure| weft_lazy::Error::Host(Box::new(Python::attach(|py| refusal(py, failure)))))?;
+        let noted = places.iter().map(|(placed, place)| (&placed.piece, placed.offset, place.clone()));
+        weft_lazy::note_routine(self.clone(), noted.collect());
+        let places: Vec<&RoutineOperand> = places.iter().map(|(_, place)| place).collect();
+        self.done(dtype, &places, &stack)?;
         Ok(made)
+    }
+
+    fn reads(&self) -> usize {
+        self.0.inputs.len()
+    }
+
+    fn run(&self, operands: &[&RoutineOperand]) -> weft_lazy::Result<()> {
+        let wrong = || weft_lazy::Error::Internal("a routine of other operands".into());
+        let dtype = operands.first().and_then(|operand| dtype_of(operand.elem)).ok_or_else(wrong)?;
+        let lengths = |operand: &&RoutineOperand| operand.shape.iter().map(|&n| n as usize).collect::<Vec<usize>>();
+        let shapes: Vec<Vec<usize>> = operands.iter().take(self.reads()).map(lengths).collect();
+        let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
+        let shapes = self.0.resolve(&shapes).map_err(|_| wrong())?;
+        self.done(dtype, operands, &shapes.stack)
     }
 
     fn gives(&self, operands: &[Value]) -> weft_lazy::Result<Vec<(Scalar, Dims)>> {
@@ -139,12 +171,19 @@ impl Call for Native {
     }
 }
 
-fn place_of(placed: &Placed, shape: &Dims) -> Operand {
-    Operand {
-        data: placed.address() as *mut u8,
-        shape: shape.iter().map(|&n| n as usize).collect(),
-        strides: placed.strides.iter().map(|&stride| stride as isize).collect(),
+fn place_of(placed: &Placed, value: &Value) -> RoutineOperand {
+    RoutineOperand {
+        elem: value.elem,
+        shape: value.shape.clone(),
+        strides: placed.strides.clone(),
+        address: placed.address(),
     }
+}
+
+/// Does every element lie a whole number of elements from the first one?
+fn is_regular(place: &RoutineOperand, item: usize) -> bool {
+    let mut steps = place.shape.iter().zip(&place.strides);
+    steps.all(|(&n, &stride)| n <= 1 || stride.unsigned_abs().is_multiple_of(item as u64))
 }
 
 /// Records a routine in the graph that is captured: the array that it gives.
@@ -159,7 +198,7 @@ pub fn _linalg_captured(py: Python<'_>, name: &str, arrays: &Bound<'_, PyTuple>)
     let like: Vec<Array> = (outputs.into_iter())
         .map(|(elem, shape)| Array::of(Node::fill(elem, shape, [0; 2])))
         .collect();
-    let mut made = capture::call(std::sync::Arc::new(native), operands, &like).unwrap_or_default();
+    let mut made = capture::call(Arc::new(native), operands, &like).unwrap_or_default();
     match (made.pop(), made.is_empty()) {
         (Some(value), true) => Ok(NdArray::of(value)),
         _ => Err(errors::internal(

@@ -19,7 +19,7 @@ use crate::array::DeviceArray;
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
 use crate::lazy::vectorized::{self, Call};
-use crate::lazy::{self, NdArray};
+use crate::lazy::{self, NdArray, taping};
 use crate::numpy::Numpy;
 use crate::operand::{
     Geometry, Input, Order, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
@@ -36,8 +36,8 @@ pub struct Ufunc {
     _weft_dispatcher_: Py<Dispatcher>,
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
-    /// It is the function of the operands and a cotangent that gives the gradient by this operand.
-    pullback: Option<usize>,
+    /// It is the function of the operands and a cotangent that gives the gradient by this operand, or that of this one by another, and so on.
+    pullbacks: Vec<usize>,
     scalars: Mutex<HashMap<ScalarKey, Arc<ScalarLoop>>>,
     /// What draws of random numbers apply, with the types of their parameters.
     drawn: OnceLock<(String, &'static Operation)>,
@@ -88,17 +88,19 @@ struct Compiled {
 #[pymethods]
 impl Ufunc {
     #[new]
-    #[pyo3(signature = (dispatcher, follows_device, pullback=None))]
-    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool, pullback: Option<usize>) -> PyResult<Ufunc> {
+    #[pyo3(signature = (dispatcher, follows_device, pullbacks=Vec::new()))]
+    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool, pullbacks: Vec<usize>) -> PyResult<Ufunc> {
         let operands = dispatcher.get().core.captured.params.len();
-        if let Some(by) = pullback.filter(|by| *by >= operands) {
+        // Each derivative has one operand more than the one before.
+        let beyond = pullbacks.iter().enumerate().find(|(at, by)| **by >= operands + at);
+        if let Some((_, by)) = beyond {
             return Err(PyTypeError::new_err(format!("there is no operand {by}: there are {operands}")));
         }
         dispatcher.get().core.captured.refuse_variadic(py, "a ufunc")?;
         Ok(Ufunc {
             _weft_dispatcher_: dispatcher,
             follows_device,
-            pullback,
+            pullbacks,
             scalars: Mutex::default(),
             drawn: OnceLock::new(),
             loops: Mutex::default(),
@@ -256,7 +258,7 @@ impl Ufunc {
     }
 
     fn arity(&self) -> usize {
-        self._weft_dispatcher_.get().core.captured.params.len() + usize::from(self.pullback.is_some())
+        self._weft_dispatcher_.get().core.captured.params.len() + self.pullbacks.len()
     }
 
     /// Computes it now, on a GPU in the order of a stream.
@@ -346,6 +348,7 @@ impl Ufunc {
             let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
             if let Some(operation) = scalar.operation(this.__name__())? {
                 check_inputs(&inputs, &scalar.params, casting)?;
+                taping::know(slf.as_any(), operation)?;
                 common_shape(
                     &inputs,
                     mask.as_ref(),
@@ -488,9 +491,8 @@ impl Ufunc {
         }
         for signature in declared {
             let mut args = signature.args.clone();
-            if self.pullback.is_some() {
-                args.extend(inputs.last().map(|cotangent| cotangent.ty.clone()));
-            }
+            let cotangents = inputs.len().saturating_sub(self.pullbacks.len());
+            args.extend(inputs[cotangents..].iter().map(|cotangent| cotangent.ty.clone()));
             if args.len() != inputs.len() {
                 continue;
             }
@@ -525,13 +527,10 @@ impl Ufunc {
             return Ok(found.clone());
         }
         let core = &self._weft_dispatcher_.get().core;
-        let compiled = match self.pullback {
-            None => core.front(py, device, types)?,
-            Some(by) => {
-                let primal = core.front(py, device, &types[..types.len().saturating_sub(1)])?;
-                adjoint::pullback(py, primal, by, device.limits().float64)?
-            }
-        };
+        let mut compiled = core.front(py, device, &types[..types.len().saturating_sub(self.pullbacks.len())])?;
+        for &by in &self.pullbacks {
+            compiled = adjoint::pullback(py, compiled, by, device.limits().float64)?;
+        }
         let (module, result, checked, library) = (compiled.module, compiled.result, compiled.checked, compiled.library);
         let entry = module.entry_function();
         let params: Option<Vec<Scalar>> = entry.params.iter().map(|&p| entry.ty(p).scalar()).collect();

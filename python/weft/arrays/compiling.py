@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+import operator
 import os
 import struct
 import sys
@@ -21,7 +22,7 @@ _MOST_GRAPHS = 256
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def compile(function: Callable[..., Any]) -> Compiled:
+def compile(function: Callable[..., Any] | None = None, *, donate: int | tuple[int, ...] = ()) -> Any:
     """The function, captured: what it records of arrays is kept, and recorded again of other arrays without running it.
 
     It is captured once for the dtypes and shapes of its arrays, where they lie in their memory, and all that else is among the
@@ -31,6 +32,9 @@ def compile(function: Callable[..., Any]) -> Compiled:
     `float(x)` or `x[x > 0]` raise CaptureError with the line. It should do nothing but compute with arrays: what it prints it prints
     once. Global names mean what they meant when it was captured; arrays among them have the elements of the moment.
 
+    `donate` numbers arguments whose arrays are given up in a call, as parameters are that the function gives back changed: their memory
+    is used for results, and whoever looks at them afterwards gets a ValueError.
+
     >>> @weft.compile
     ... def scaled(x, by):
     ...     return (x - x.mean()) * by
@@ -39,23 +43,38 @@ def compile(function: Callable[..., Any]) -> Compiled:
     >>> scaled(weft.ones(3), 2)
     array([0., 0., 0.])
     """
+    numbers = _numbers(donate)
+    if function is None:
+        return functools.partial(compile, donate=numbers)
     if isinstance(function, Compiled):
-        return function
+        return function if function.donate == numbers else Compiled(function._function, numbers)
     if not callable(function):
         raise TypeError(f"compile takes a function, not {type(function).__name__}")
-    return Compiled(function)
+    return Compiled(function, numbers)
+
+
+def _numbers(donate: Any) -> tuple[int, ...]:
+    """The numbers of arguments, each once."""
+    if isinstance(donate, (tuple, list)):
+        numbers = tuple(operator.index(each) for each in donate)
+    else:
+        numbers = (operator.index(donate),)
+    if any(each < 0 for each in numbers) or len(set(numbers)) != len(numbers):
+        raise ValueError(f"donate takes the numbers of different arguments, the first of which is 0, not {donate!r}")
+    return numbers
 
 
 class Compiled:
     """What `compile` makes of a function."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], donate: tuple[int, ...] = ()) -> None:
         self._function = function
+        self.donate = donate
         self._graphs: dict[Any, tuple[_Graph, Any]] = {}
         # By ranks: the graph that was captured first, and one that holds for all sizes.
         self._first: dict[Any, tuple[_Graph, Any]] = {}
         self._general: dict[Any, tuple[_Graph, Any]] = {}
-        self._recent = _Recent()
+        self._recent = _Recent(list(donate))
         self._captures = 0
         functools.update_wrapper(self, function)
 
@@ -77,13 +96,15 @@ class Compiled:
         if not keywords and (found := self._recent.call(args)) is not NotImplemented:
             return found
         arrays: list[ndarray] = []
-        spec = (_flattened(args, arrays, self._name), _flattened(keywords, arrays, self._name))
+        donated: list[bool] = []
+        spec = (self._arguments(args, arrays, donated), _flattened(keywords, arrays, self._name))
+        donated += [False] * (len(arrays) - len(donated))
         key = (spec, _capture_key(arrays))
         known = self._graphs.pop(key, None)
         if known is None:
             ranks = (spec, _capture_ranks(arrays))
             general = self._general.get(ranks)
-            if general is not None and (made := general[0].replay_of_other_sizes(arrays)) is not None:
+            if general is not None and not any(donated) and (made := general[0].replay_of_other_sizes(arrays)) is not None:
                 return _built(general[1], made)
             known = self._captured(spec, arrays)
             self._compare(ranks, known)
@@ -91,13 +112,23 @@ class Compiled:
                 self._graphs.pop(next(iter(self._graphs)), None)
         self._graphs[key] = known
         graph, results = known
-        made = graph.replay(arrays)
+        made = graph.replay(arrays, donated)
         if made is None:
             # It writes to an array that it knows by a global name, too: Python itself knows best what that means.
             return self._function(*args, **keywords)
-        if not keywords and (kind := _plain(results)) is not None:
-            self._recent.add(args, graph, kind is tuple)
+        if not keywords:
+            self._recent.add(args, graph, results)
         return _built(results, made)
+
+    def _arguments(self, args: tuple[Any, ...], arrays: list[ndarray], donated: list[bool]) -> Any:
+        """Positional arguments as a part of a key, and which of their arrays are given up."""
+        if self.donate and max(self.donate) >= len(args):
+            raise TypeError(f"{self._name()} gives up argument {max(self.donate)}, and was called with {len(args)} positional arguments")
+        parts = []
+        for at, arg in enumerate(args):
+            parts.append(_flattened(arg, arrays, self._name))
+            donated += [at in self.donate] * (len(arrays) - len(donated))
+        return (tuple, *parts)
 
     def __repr__(self) -> str:
         return f"<weft.compile of {self._name()}>"
@@ -167,14 +198,6 @@ def _told(given: Any) -> Any:
         parts = [_told(part) for part in (given.start, given.stop, given.step)]
         return None if None in parts else tuple((type(part), told) for part, told in zip((given.start, given.stop, given.step), parts))
     return None
-
-
-def _plain(spec: Any) -> Any:
-    """Whether it is an array, or a tuple of different arrays in their order; none if it is neither."""
-    if spec[0] == "array":
-        return ndarray
-    in_order = spec[0] is tuple and all(each == ("array", at) for at, each in enumerate(spec[1:]))
-    return tuple if in_order else None
 
 
 class _Same:

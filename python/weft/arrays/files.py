@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _to_numpy, ndarray
+from weft.gradients.primitives import unseen
 
 from ._common import array_of, as_device, as_dtype, refuse
 
 
 def on_host(given: Any) -> Any:
-    """What was given with NumPy's arrays for weft arrays, also inside of lists, tuples and dicts."""
+    """What was given with NumPy's arrays for weft arrays, also inside of lists, tuples and dicts. It becomes text or a file."""
     if isinstance(given, ndarray):
-        return _to_numpy(given)
+        return unseen(_to_numpy, given)
     if isinstance(given, (list, tuple)):
         return type(given)(on_host(each) for each in given)
     if isinstance(given, dict):

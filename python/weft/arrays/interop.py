@@ -157,7 +157,7 @@ def dlpack(
     """`__dlpack__`: the elements for another library, a copy unless it can be told that they are read-only.
 
     DLPack can say so from version 1.0 on. With `copy=False` it is said even to one that has not named its version: who does not know
-    the newer capsule refuses it. Elements that lie backwards are copied unless `copy=False`, too: PyTorch ends the process over such strides.
+    the newer capsule refuses it. Elements that lie backwards are copied unless `copy=False`: PyTorch ends the process over such strides.
     """
     if self.device.kind == "cuda" and tuple(dl_device or (2, self.device.index)) != (1, 0):
         return _dlpack_on_cuda(self, stream, max_version, dl_device, copy)

@@ -18,6 +18,7 @@ from weft.arrays._flat import Flat
 from weft.arrays.flags import Flags
 from weft.arrays.shapes import ravel, reshape, transpose
 from weft.arrays.ufuncs import UFUNCS
+from weft.gradients.primitives import unseen
 
 # Functions of the namespace that are methods as they are: the array is their first argument.
 _FUNCTIONS = (
@@ -346,16 +347,16 @@ def _contains(self: ndarray, value: Any) -> bool:
 
 
 def _repr(self: ndarray) -> str:
-    return np.array_repr(_to_numpy(self))
+    return np.array_repr(unseen(_to_numpy, self))
 
 
 def _str(self: ndarray) -> str:
-    return np.array_str(_to_numpy(self))
+    return np.array_str(unseen(_to_numpy, self))
 
 
 def _format(self: ndarray, spec: str) -> str:
     if self.ndim == 0:
-        return format(_to_numpy(self)[()], spec)
+        return format(unseen(_to_numpy, self)[()], spec)
     if spec:
         raise TypeError("unsupported format string passed to weft.ndarray.__format__")
     return _str(self)

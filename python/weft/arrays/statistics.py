@@ -367,7 +367,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     return sums_of_numbers(row, _cast(weights, np.dtype(np.float64)), minlength)
 
 
-@primitive(rules="statistics", keeps_shape=False)
+@primitive(rules="statistics", shaped_by=0)
 def sums_of_numbers(row: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
     """What `bincount` gives of a row of numbers, and weights of float64."""
     if on_a_device(row) and fits(row):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from weft._decorators import vectorize
-from weft.gradients.primitives import primitive
 from weft._weft import _full, _iota, _to_numpy, ndarray
+from weft.gradients.primitives import primitive
 
 from ._common import array_of, select, u
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft import _weft
 
-from .operation import ABSENT, Operation, gradients
+from .operation import Operation, gradients
 from .running import Streams, explained, number_of, result_dtype, runner
 
 _TARGET = "weft_operation"
@@ -70,9 +70,7 @@ def _host(operation: Operation) -> Callable[..., None]:
             index = results[0].memory.device.index
             place = (index, _STREAMS.of(index, stream))
             if any(kind != "array" for kind in kinds):
-                raise RuntimeError(
-                    f"{operation.name}: a number that is a parameter would have to be read from the device, which waits for it: make it an array"
-                )
+                raise RuntimeError(f"{operation.name}: to read a number from the device would wait for it: make an array of the parameter")
         values = [array if kind == "array" else number_of(kind, array) for kind, array in zip(kinds, arguments, strict=True)]
         try:
             run(values, results, place)
@@ -123,23 +121,8 @@ def _described(operation: Operation, args: tuple[Any, ...]) -> list[Any]:
 
 def _arguments(operation: Operation, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
     """JAX's arrays for the parameters, in their order."""
-    names = [p.name for p in operation.parameters]
-    if len(args) > len(names):
-        raise TypeError(f"{operation.name} takes {len(names)} arguments, and {len(args)} are given")
-    values = dict(zip(names, args, strict=False))
-    for name, value in named.items():
-        if name not in names or name in values:
-            raise TypeError(f"{operation.name} has no other parameter {name!r}")
-        values[name] = value
     found = []
-    for p in operation.parameters:
-        value = values.get(p.name, p.default)
-        if value is ABSENT:
-            raise TypeError(f"{operation.name} needs its argument {p.name!r}")
-        if p.is_array and isinstance(value, (bool, int, float, complex)):
-            raise TypeError(
-                f"{operation.name}: {p.name} is an array, and {value!r} has no dtype: pass jnp.asarray of it, or annotate {p.name} as a number"
-            )
+    for p, value in zip(operation.parameters, operation.bound(args, named), strict=True):
         found.append(jnp.asarray(value) if p.is_array else jnp.asarray(value, jax.dtypes.canonicalize_dtype(_NUMBERS[p.kind])))
         if not p.is_array and found[-1].ndim:
             raise TypeError(f"{operation.name}: {p.name} is one number, not an array of shape {found[-1].shape}")
@@ -189,9 +172,9 @@ def _fitting(operation: Operation, gradient: Any, shape: tuple[int, ...], dtype:
         return None
     gradient = jnp.asarray(gradient)
     if gradient.shape != shape:
-        if jnp.broadcast_shapes(shape, gradient.shape) != gradient.shape:
-            raise ValueError(f"the gradient of {operation.name} has the shape {gradient.shape}, and the argument {shape}")
         lead = gradient.ndim - len(shape)
+        if lead < 0 or any(n not in (1, m) for n, m in zip(shape, gradient.shape[lead:], strict=True)):
+            raise ValueError(f"the gradient of {operation.name} has the shape {gradient.shape}, and the argument {shape}")
         axes = (*range(lead), *(lead + i for i, n in enumerate(shape) if n == 1 and gradient.shape[lead + i] != 1))
         gradient = gradient.sum(axes, keepdims=False).reshape(shape)
     return gradient.astype(dtype)

@@ -31,7 +31,7 @@ class Parameter(NamedTuple):
         return self.kind == "array"
 
 
-class like:  # noqa: N801 - it is written as a function is
+class like:
     """What an operation gives: an array with the shape and dtype of a parameter, but for what is said otherwise.
 
     `shape` is a tuple, or a function of some of the operation's arguments, which it names as its own parameters; `dtype` is a dtype. An
@@ -152,7 +152,7 @@ class Operation:
         known = []
         for p in inspect.signature(self.f.py_func).parameters.values():
             if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-                raise ValueError(f"{self.name}: parameter {p.name} takes any number of arguments or goes by keyword, which no operation has")
+                raise ValueError(f"{self.name}: {p.name} takes any number of arguments or goes by keyword, which no operation has")
             kind = numbers.get(p.name, p.annotation)
             if p.name in numbers and kind not in _NUMBERS:
                 raise ValueError(f"numbers: {p.name} is float, int or bool, not {kind!r}")
@@ -200,7 +200,9 @@ class Operation:
     def _check_defaults(self) -> None:
         for p in self.parameters:
             if p.is_array and p.default is not ABSENT:
-                raise ValueError(f"{self.name}: {p.name} is an array, which has no default; annotate it as float, int or bool if it is a number")
+                raise ValueError(
+                    f"{self.name}: {p.name} is an array, which has no default; annotate it as float, int or bool if it is a number"
+                )
 
     def _grid(self, grid: Any, launch: Any) -> tuple[Any, Any]:
         if self.sort != "kernel":
@@ -225,6 +227,26 @@ class Operation:
             if taken in names:
                 raise ValueError(f"vjp: {taken!r} means what comes back and what was given, and {self.name} has a parameter of that name")
         return Chosen(vjp, [*names, "out", "g"], "vjp")
+
+    def bound(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> list[Any]:
+        """The arguments of a call in the order of the parameters, with defaults; a TypeError where they do not fit."""
+        names = [p.name for p in self.parameters]
+        if len(args) > len(names):
+            raise TypeError(f"{self.name} takes {len(names)} arguments, and {len(args)} are given")
+        values = dict(zip(names, args, strict=False))
+        for name, value in named.items():
+            if name not in names or name in values:
+                raise TypeError(f"{self.name} has no other parameter {name!r}")
+            values[name] = value
+        found = [values.get(p.name, p.default) for p in self.parameters]
+        for p, value in zip(self.parameters, found, strict=True):
+            if value is ABSENT:
+                raise TypeError(f"{self.name} needs its argument {p.name!r}")
+            if p.is_array and isinstance(value, (bool, int, float, complex)):
+                raise TypeError(
+                    f"{self.name}: {p.name} is an array, and {value!r} has no dtype: make an array of it, or annotate {p.name} as a number"
+                )
+        return found
 
     def points(self, values: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
         """For how many points a kernel is launched; `shape` is that of its first result."""

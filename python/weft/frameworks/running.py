@@ -18,7 +18,7 @@ _MOST_GRIDS = 256
 
 def explained(operation: Operation, error: Exception) -> Exception:
     """An error of a call, with what to do about it where that is not plain from the function alone."""
-    if isinstance(error, errors.TypingError) and "read-only" in str(error):
+    if isinstance(error, errors.TypingError) and "is read-only and cannot be written" in str(error):
         return type(error)(f"{error}\n{operation.name} writes to an argument of its operation: name it, mutates=('x',), or in out=")
     return error
 
@@ -124,7 +124,7 @@ def number_of(kind: str, array: Any) -> Any:
 
 
 def runner(operation: Operation) -> Callable[[Any, Any, Any], None]:
-    """A function of arrays and numbers, arrays for the results, and on CUDA the number of a device with a stream there: fills the results."""
+    """A function that fills the results: of arrays and numbers, the results' arrays, and on CUDA a device's number and a stream there."""
     if operation.sort == "vectorized":
         everywhere = on_devices(operation.f)
 
@@ -172,10 +172,10 @@ def _function(operation: Operation, values: Any, outs: Any, place: Any) -> None:
 
 def check_returned(operation: Operation, item: Any, shape: tuple[int, ...], dtype: Any) -> None:
     """Raises if what a function returned is not what `out` says."""
-    array = np.asarray(item)
+    array = item if type(item) is np.ndarray else np.asarray(item)
     if array.dtype != dtype:
         raise TypeError(f"{operation.name} returns {array.dtype}, and out= says {dtype}")
-    if array.shape != tuple(shape):
+    if array.shape != shape:
         raise ValueError(f"{operation.name} returns an array of shape {array.shape}, and out= says {tuple(shape)}")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from .operation import ABSENT, Operation, gradients
+from .operation import Operation, gradients
 from .running import explained, number_of, result_dtype, runner
 
 _DTYPES = {"float": tf.float64, "int": tf.int64, "bool": tf.bool}
@@ -91,25 +91,8 @@ def _numpy(dtype: Any) -> Any:
 
 
 def _arguments(operation: Operation, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-    names = [p.name for p in operation.parameters]
-    values = dict(zip(names, args, strict=False))
-    for name, value in named.items():
-        if name not in names or name in values:
-            raise TypeError(f"{operation.name} has no other parameter {name!r}")
-        values[name] = value
-    if len(args) > len(names):
-        raise TypeError(f"{operation.name} takes {len(names)} arguments, and {len(args)} are given")
-    found = []
-    for p in operation.parameters:
-        value = values.get(p.name, p.default)
-        if value is ABSENT:
-            raise TypeError(f"{operation.name} needs its argument {p.name!r}")
-        if p.is_array and isinstance(value, (bool, int, float, complex)):
-            raise TypeError(
-                f"{operation.name}: {p.name} is an array, and {value!r} has no dtype: pass tf.constant of it, or annotate {p.name} as a number"
-            )
-        found.append(tf.convert_to_tensor(value) if p.is_array else tf.cast(value, _DTYPES[p.kind]))
-    return found
+    values = zip(operation.parameters, operation.bound(args, named), strict=True)
+    return [tf.convert_to_tensor(value) if p.is_array else tf.cast(value, _DTYPES[p.kind]) for p, value in values]
 
 
 class _Described:

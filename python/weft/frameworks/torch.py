@@ -6,6 +6,7 @@ is written out for the operator's parameters: no loop over arguments is left in 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,15 +15,16 @@ import torch
 
 from weft._weft import view_of_dlpack
 
-from . import torch_cuda
-from .operation import ABSENT, Operation, Output, check_name, gradients
-from .running import Launchers, explained, returns_nothing
+from . import torch_autograd, torch_cuda
+from .operation import ABSENT, Operation, Output, check_name
+from .running import Launchers, check_returned, explained, result_dtype, returns_nothing
 
 _capsule = torch._C._to_dlpack
 _LIBRARIES: dict[str, torch.library.Library] = {}
 
 # What Weft computes with: dtypes of PyTorch and NumPy of the same name.
-_NAMES = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+_INTEGERS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]
+_NAMES = ["bool", *_INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
 _TORCHS = {name: getattr(torch, name) for name in _NAMES}
 _NUMPYS = {of: name for name, of in _TORCHS.items()}
 
@@ -41,11 +43,12 @@ def torch_op(
     """An operator of PyTorch made of a function that `njit`, `vectorize` or `cuda.jit` compiles.
 
     `name` is its name in PyTorch, such as ``"my::op"``; without one it is the function's, in the namespace ``weft``. Its parameters are
-    the function's: tensors, but for those annotated as (or named in `numbers` to be) ``float``, ``int`` or ``bool``. `out` says what it gives, by `like` or a function of arguments
-    that gives a shape and a dtype: of an `njit` function what it returns, or, as a dict by names of parameters, what it writes to; of a
-    kernel what it writes to, by default the last parameters. Of a `vectorize`d function it is known. `mutates` names tensors that are
-    written to in place. A kernel has a thread for each point of `grid`, by default of its first result, or the blocks and threads of
-    `launch`.
+    the function's: tensors, but for those annotated as (or named in `numbers` to be) ``float``, ``int`` or ``bool``.
+
+    `out` says what it gives, by `like` or a function of arguments that gives a shape and a dtype: of an `njit` function what it returns,
+    or, as a dict by names of parameters, what it writes to; of a kernel what it writes to, by default the last parameters. Of a
+    `vectorize`d function it is known. `mutates` names tensors that are written to in place. A kernel has a thread for each point of
+    `grid`, by default of its first result, or the blocks and threads of `launch`.
 
     `vjp` is the rule of its gradient: a function of some of its arguments, ``out`` (what it gave) and ``g`` (the gradient for that), which
     it names as its parameters. It gives a gradient for each tensor among the arguments, or None.
@@ -75,11 +78,7 @@ def _define(operation: Operation, full: str) -> torch._ops.OpOverload:
     library.impl(name, written["on_cpu"], "CPU")
     library.impl(name, torch_cuda.implementation(operation, written["allocate"]), "CUDA")
     torch.library.register_fake(full, written["fake"], lib=library)
-    if operation.mutates:
-        library.impl(name, _refusing(operation, op), "Autograd", with_keyset=True)
-    else:
-        backward, setup = _autograd(operation, full)
-        torch.library.register_autograd(full, backward, setup_context=setup, lib=library)
+    torch_autograd.register(operation, op, library)
     _LIBRARIES[full] = library
     return op
 
@@ -168,7 +167,7 @@ class _Elementwise:
             if other.shape != shape:
                 return self._broadcast(first, *others)
         key = (first.dtype, *(other.dtype for other in others)) if others else first.dtype
-        return torch.empty_like(first, dtype=self.dtypes[key], requires_grad=False)
+        return torch.empty_like(first, dtype=self.dtypes[key])
 
     def _broadcast(self, *tensors: torch.Tensor) -> torch.Tensor:
         shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
@@ -187,16 +186,12 @@ class _Dtypes(dict):
         self.operation = operation
 
     def __missing__(self, key: Any) -> torch.dtype:
-        given = iter(key if isinstance(key, tuple) else (key,))
-        args = [
-            np.empty(0, numpy_dtype(next(given))) if p.is_array else {"float": 1.0, "int": 1, "bool": True}[p.kind]
-            for p in self.operation.parameters
-        ]
-        found = torch_dtype(self.operation.f(*args).dtype)
-        self[key] = found
+        dtypes = key if isinstance(key, tuple) else (key,)
+        found = self[key] = torch_dtype(result_dtype(self.operation, tuple(map(numpy_dtype, dtypes))))
         return found
 
 
+@functools.cache
 def numpy_dtype(dtype: torch.dtype) -> Any:
     """NumPy's dtype for PyTorch's; TypeError if Weft does not compute with it."""
     if dtype not in _NUMPYS:
@@ -230,8 +225,8 @@ def _allocator(operation: Operation) -> Callable[..., Any]:
             template = names.index(output.template)
             dense = torch.contiguous_format
             if fill is None:
-                return lambda args: torch.empty_like(args[template], memory_format=dense, requires_grad=False)
-            return lambda args: torch.full_like(args[template], fill, memory_format=dense, requires_grad=False)
+                return lambda args: torch.empty_like(args[template], memory_format=dense)
+            return lambda args: torch.full_like(args[template], fill, memory_format=dense)
 
         def described(args: tuple[Any, ...]) -> torch.Tensor:
             values = dict(zip(names, args, strict=True))
@@ -256,36 +251,35 @@ def _taker(operation: Operation) -> Callable[..., Any]:
     """A function that makes tensors of what an `njit` function returned, after a check that it is what `out` says."""
     names = [p.name for p in operation.parameters]
     count = len(operation.outputs)
-    expected: dict[int, Any] = {}
 
-    def one(at: int, given: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> torch.Tensor:
+    def one(at: int, given: Any, views: tuple[Any, ...], values: dict[str, Any]) -> torch.Tensor:
         output = operation.outputs[at]
-        values = dict(zip(names, args, strict=True))
         shape, dtype = output.described(values)
         dtype = values[output.template].dtype if dtype is None else torch_dtype(dtype)
-        array = given if isinstance(given, np.ndarray) else np.asarray(given)
-        if array.dtype is not expected.get(at):
-            numpy_of = numpy_dtype(dtype)
-            if array.dtype != numpy_of:
-                raise TypeError(f"{operation.name} returns {array.dtype}, and out= says {numpy_of}")
-        if array.shape != tuple(shape):
-            raise ValueError(f"{operation.name} returns an array of shape {array.shape}, and out= says {tuple(shape)}")
-        owner = array.base
-        if owner is not None and any(owner is view for view in views) or not (array.flags.c_contiguous and array.flags.writeable):
-            # A view of an argument, or of a constant: an operator gives memory of its own.
+        array = given if type(given) is np.ndarray else np.asarray(given)
+        check_returned(operation, array, shape, numpy_dtype(dtype))
+        if array is not given or any(array is view or array.base is view for view in views) or not _is_own(array):
+            # A number, a view of an argument, a constant: an operator gives memory of its own.
             array = array.copy(order="C")
-        elif array is given and any(given is view for view in views):
-            array = array.copy(order="C")
-        return torch.utils.dlpack.from_dlpack(_weft_capsule(array)) if array.dtype.kind == "V" else torch.from_numpy(array)
+        if dtype is torch.bfloat16:
+            return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
+        return torch.from_numpy(array)
 
     def taken(result: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        values = dict(zip(names, args, strict=True))
         if count == 1:
-            return one(0, result, views, args)
+            return one(0, result, views, values)
         if not isinstance(result, tuple) or len(result) != count:
             raise TypeError(f"{operation.name} returns {type(result).__name__}, and out= says a tuple of {count}")
-        return tuple(one(at, item, views, args) for at, item in enumerate(result))
+        return tuple(one(at, item, views, values) for at, item in enumerate(result))
 
     return taken
+
+
+def _is_own(array: np.ndarray) -> bool:
+    """Whether it lies in C's order, and may be written to."""
+    flags = array.flags
+    return flags.c_contiguous and flags.writeable
 
 
 def _overlap_check(operation: Operation) -> Callable[..., None]:
@@ -322,57 +316,3 @@ def _span(tensor: torch.Tensor) -> tuple[int, int]:
         return start, start
     reach = sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride(), strict=True))
     return start, start + (reach + 1) * tensor.element_size()
-
-
-# Gradients
-
-
-def _refusing(operation: Operation, op: torch._ops.OpOverload) -> Callable[..., Any]:
-    """What is called under autograd for an operator that writes to its arguments: those of which no gradient is wanted go on."""
-    below = torch._C._AutoDispatchBelowAutograd
-    after = torch._C._after_autograd_keyset
-
-    def autograd(keyset: Any, *args: Any) -> Any:
-        if torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
-            raise RuntimeError(
-                f"{op.name()} writes to its arguments and has no gradient: call it under torch.no_grad(), or with detached tensors, or make "
-                "an operator that gives results of its own (out=)"
-            )
-        with below():
-            return op.redispatch(keyset & after, *args)
-
-    return autograd
-
-
-def _autograd(operation: Operation, full: str) -> tuple[Callable[..., Any], Callable[..., None] | None]:
-    """The backward function of an operator, and what saves tensors for it."""
-    rule = operation.rule
-    if rule is None:
-
-        def none(ctx: Any, *grads: Any) -> Any:
-            raise RuntimeError(f"{full} has no gradient: give its rule, torch_op(..., vjp=lambda {operation.arrays[0].name}, g: ...)")
-
-        return none, None
-
-    kept = [i for i, p in enumerate(operation.parameters) if p.name in rule.names and p.is_array]
-    numbers = [i for i, p in enumerate(operation.parameters) if p.name in rule.names and not p.is_array]
-    keeps_out = "out" in rule.names
-    count = 1 if operation.sort == "vectorized" else len(operation.outputs)
-
-    def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        outs = () if not keeps_out else (output,) if count == 1 else tuple(output)
-        ctx.save_for_backward(*(inputs[i] for i in kept), *outs)
-        ctx.numbers = [inputs[i] for i in numbers]
-
-    def backward(ctx: Any, *grads: Any) -> Any:
-        saved = ctx.saved_tensors
-        values = {operation.parameters[i].name: tensor for i, tensor in zip(kept, saved, strict=False)}
-        values.update({operation.parameters[i].name: number for i, number in zip(numbers, ctx.numbers, strict=True)})
-        values["g"] = grads[0] if count == 1 else grads
-        if keeps_out:
-            outs = saved[len(kept) :]
-            values["out"] = outs[0] if count == 1 else outs
-        found = iter(gradients(operation, rule(values)))
-        return tuple(next(found) if p.is_array else None for p in operation.parameters)
-
-    return backward, setup

@@ -153,10 +153,10 @@ def followed_call(
         # Those that have elements are given as they are: an order among them may decide what is done.
         work, as_given = like or function, lambda leaf: _zeros(leaf) if _tape_lacks_elements([leaf]) else _unfollowed(leaf)
     own = [as_given(leaf) if isinstance(leaf, ndarray) else leaf for leaf in kept]
-    before = [_as_it_is(leaf) for leaf in own if isinstance(leaf, ndarray)]
     own_args, own_keywords = unflatten(spec, own)
     pause = _tape_pause()
     try:
+        before = [_as_it_is(leaf) for leaf in own if isinstance(leaf, ndarray)]
         given = work(*own_args, **own_keywords)
     finally:
         is_of_others = pause.end()
@@ -210,18 +210,18 @@ def primitive(
     *,
     rules: str | None = None,
     like: Callable[..., Any] | None = None,
-    keeps_shape: bool = True,
+    shaped_by: int | None = None,
 ) -> Any:
     """A function of arrays that is computed at once, with a rule for its gradient, which `defvjp` of what this gives sets.
 
     The rule is a function of the results' cotangents, the results, and the arguments; it gives the arguments' cotangents, linear in those
     of the results and made by functions that have gradients themselves. Where no tape follows an argument the function is called as it is.
     `rules` names the file of `weft.gradients.rules` that sets the rule, which is read when it is first needed. `defbatched` sets how it is
-    computed for many values at once (see `Call.batched`). Without `keeps_shape` the shapes of what it gives depend on elements, so that
-    there is nothing to take down where there are none.
+    computed for many values at once (see `Call.batched`). On the elements of the argument with the number `shaped_by` the shape of what
+    it gives depends, so that there is nothing to take down where there are none.
     """
     if function is None:
-        return functools.partial(primitive, rules=rules, like=like, keeps_shape=keeps_shape)
+        return functools.partial(primitive, rules=rules, like=like, shaped_by=shaped_by)
     rule: list[Rule] = []
 
     @functools.wraps(function)
@@ -230,7 +230,7 @@ def primitive(
             return function(*args, **keywords)
         if not rule and rules is not None:
             import_module(f"weft.gradients.rules.{rules}")
-        if not keeps_shape and _lacks_elements(args, keywords):
+        if shaped_by is not None and _lacks_elements((args[shaped_by],), {}):
             raise _unknown_shape(function)
         if not rule:
             raise GradientError(f"{function.__name__} has no gradient")
@@ -258,7 +258,7 @@ def _lacks_elements(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 
 def _unknown_shape(function: Callable[..., Any]) -> CaptureError:
     return CaptureError(
-        f"the shape of what {function.__name__} gives depends on elements, of which there are none here: inside vmap nobody can look at them"
+        f"the shape of what {function.__name__} gives depends on elements, which nobody can look at inside vmap: do this outside of it"
     )
 
 

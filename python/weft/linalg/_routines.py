@@ -39,7 +39,9 @@ _WIDE = {"f": np.float64, "F": np.complex128}
 
 def _like(name: str, *arrays: ndarray) -> Any:
     """Arrays like those that a routine gives."""
-    found = tuple(_full(each.shape, 0, each.dtype, arrays[0].device) for each in _shaped(name, *(np.zeros(a.shape, a.dtype) for a in arrays)))
+    found = tuple(
+        _full(each.shape, 0, each.dtype, arrays[0].device) for each in _shaped(name, *(np.zeros(a.shape, a.dtype) for a in arrays))
+    )
     return found[0] if len(found) == 1 else found
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1] / "build")]
+    sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import onnx
 from onnx.backend.test.loader import load_model_tests

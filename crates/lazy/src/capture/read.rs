@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 
 use super::loaded::could_be;
-use super::{Call, Graph, Of, Place, Source, Step};
+use super::{Call, Given, Graph, Of, Place, Source, Step};
 use crate::array::{Array, Lying, Storage};
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
@@ -31,6 +31,7 @@ impl Graph {
                 .line(line)
                 .map_err(|what| Error::Value(format!("line {}: {what}", first + at)))?;
         }
+        reader.graph.settle();
         Ok(reader.graph)
     }
 }
@@ -349,15 +350,17 @@ impl<'a> Reader<'a> {
             places.push(place);
         }
         let gives = call.gives(&operands).map_err(|e| e.to_string())?;
-        let results: Vec<(Scalar, Dims)> = types.iter().map(|typed| (typed.elem, typed.shape.clone())).collect();
-        if gives != results || types.iter().any(|typed| typed.device != machine::CPU) {
+        let results: Vec<Given> = (types.iter())
+            .map(|typed| (typed.elem, typed.shape.clone(), typed.device))
+            .collect();
+        let is_given = |((elem, shape), given): (&(Scalar, Dims), &Given)| (elem, shape, machine::CPU) == (&given.0, &given.1, given.2);
+        if gives.len() != results.len() || !gives.iter().zip(&results).all(is_given) {
             return Err(format!("{name} of these values gives other types or shapes"));
         }
         for typed in &types {
             self.values.push((typed.stand_in(), Place::Made(self.made)));
             self.made += 1;
         }
-        self.graph.calls = true;
         self.graph.steps.push(Step::Call {
             call,
             operands: places,

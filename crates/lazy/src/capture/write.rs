@@ -124,8 +124,8 @@ impl Lines {
                 let first = self.count;
                 self.count += results.len();
                 let mut line = String::new();
-                for (at, (elem, shape)) in results.iter().enumerate() {
-                    let _ = write!(line, "%{} {} ", first + at, Type(*elem, shape, machine::CPU));
+                for (at, (elem, shape, device)) in results.iter().enumerate() {
+                    let _ = write!(line, "%{} {} ", first + at, Type(*elem, shape, *device));
                     self.made.push(first + at);
                 }
                 self.put(format_args!("{line}= call {named}{}", Names(&operands)));

@@ -18,7 +18,7 @@ const MOST_STAGES: usize = 8;
 const OVERLAP: u64 = 4;
 
 /// The stages, each after those that it reads.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Plan {
     pub stages: Vec<Stage>,
     /// The nodes of stages, and what stands for their memory. Two that are the same fold share a stage.

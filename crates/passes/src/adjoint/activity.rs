@@ -215,6 +215,9 @@ impl Activity {
 
     /// Refuses operations without a derivative that one would have to pass through.
     pub fn check(&self, tree: &Tree, roots: &Roots, book: &Book) -> Result<(), PassError> {
+        if !self.shadowed.is_empty() {
+            self.check_meetings(tree)?;
+        }
         for node in &tree.nodes {
             match &node.kind {
                 NodeKind::Let(value, op) => {
@@ -243,6 +246,23 @@ impl Activity {
                 NodeKind::Plain(StmtKind::Mma { .. }) => return Err(refused(node.span, "a product by tensor cores")),
                 _ => {}
             }
+        }
+        Ok(())
+    }
+}
+
+impl Activity {
+    /// Threads may meet at barriers of their block, and in no other way.
+    fn check_meetings(&self, tree: &Tree) -> Result<(), PassError> {
+        for node in &tree.nodes {
+            let what = match &node.kind {
+                NodeKind::Plain(StmtKind::GridBarrier) => "a barrier of the whole grid",
+                NodeKind::Plain(StmtKind::SyncWarp(_)) => "a barrier of a warp",
+                NodeKind::Plain(StmtKind::Fence(_)) => "a fence, by which threads wait for each other in memory",
+                NodeKind::Let(_, Op::BarrierReduce(..)) => "a barrier that counts threads",
+                _ => continue,
+            };
+            return Err(refused(node.span, what));
         }
         Ok(())
     }

@@ -668,6 +668,9 @@ impl<'a> Emitter<'a> {
         };
         let head = if tail.is_some() { &list[..last] } else { &list[..=last] };
         self.forth(frame, head, false, false);
+        if frame == TOP && block == self.tree.frame(TOP).block && self.parts.plan.meets {
+            self.b.push(StmtKind::Barrier);
+        }
         if let Some((cond, then, other)) = tail {
             let span = self.tree.node(list[last]).span;
             let cond = self.value(cond);

@@ -180,6 +180,14 @@ fn undisturbed(tree: &Tree, roots: &Roots, from: NodeId, to: NodeId, view: Value
             let order = tree.node(*node).order;
             *node == from || *node == to || order < first || order > last
         })
+    }) && !meets_between(tree, first, last)
+}
+
+/// Is there a barrier between two places?
+fn meets_between(tree: &Tree, first: usize, last: usize) -> bool {
+    tree.nodes.iter().any(|node| {
+        let is_barrier = matches!(node.kind, NodeKind::Plain(StmtKind::Barrier));
+        is_barrier && first < node.order && node.order < last
     })
 }
 
@@ -268,6 +276,7 @@ fn is_stored(tree: &Tree, numbers: &mut Numbers<'_>, site: &Site) -> bool {
         };
         *view == site.view
             && node.frame == load.frame
+            && !meets_between(tree, load.order.min(node.order), load.order.max(node.order))
             && load.conds.starts_with(&node.conds)
             && indices.len() == site.indices.len()
             && indices

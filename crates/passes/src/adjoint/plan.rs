@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use weft_ir::{FuncKind, Local, Op, Span, Spread, StmtKind, Type, Value};
+use weft_ir::{FuncKind, Index, Local, Op, Span, Spread, StmtKind, Type, Value};
 
 use super::activity::Activity;
 use super::own::{Adding, Own};
@@ -61,6 +61,8 @@ pub struct Plan {
     pub counted: HashSet<FrameId>,
     /// Values outside of a frame that the way back through it reads.
     pub reads: HashMap<FrameId, BTreeSet<Value>>,
+    /// Threads wait for each other between the ways forth and back of the function, since they share memory.
+    pub meets: bool,
 }
 
 /// Why a plan cannot be made for the tree as it is.
@@ -135,6 +137,7 @@ pub fn is_remade(op: &Op) -> bool {
 impl Planner<'_> {
     fn run(&mut self) -> Result<(), Trouble> {
         let top = self.tree.frame(TOP).body.clone();
+        self.plan.meets = self.activity.shadowed.iter().any(|root| Roots::is_shared(self.tree, *root));
         self.mark(&top);
         let mut frames: Vec<FrameId> = (0..self.tree.frames.len()).collect();
         // Frames inside of others have larger numbers.
@@ -158,6 +161,7 @@ impl Planner<'_> {
                 NodeKind::Let(value, _) => (Vec::new(), self.activity.is_active(self.tree, *value)),
                 NodeKind::Set(local, _) => (Vec::new(), self.activity.is_active_local(self.tree, *local)),
                 NodeKind::Plain(StmtKind::Store { view, .. }) => (Vec::new(), self.activity.has_shadow(self.roots, *view)),
+                NodeKind::Plain(StmtKind::Barrier) => (Vec::new(), self.plan.meets),
                 NodeKind::Plain(_) => (Vec::new(), false),
                 NodeKind::Result(values) => (Vec::new(), !values.is_empty()),
             };
@@ -369,7 +373,7 @@ impl Planner<'_> {
         let mut slice = Slice::default();
         let mut todo = seeds;
         let mut reached = HashSet::new();
-        let mut memory = HashSet::new();
+        let mut memory: HashSet<Root> = HashSet::new();
         while let Some(demand) = todo.pop() {
             match demand {
                 Demand::Value(value) => {
@@ -482,6 +486,10 @@ impl Planner<'_> {
                     for node in self.roots.writers.get(&root).cloned().unwrap_or_default() {
                         todo.push(Demand::Node(node));
                     }
+                    // Threads wait for what others write.
+                    if !matches!(root, Root::Array(_)) || Roots::is_shared(self.tree, root) {
+                        todo.extend(self.barriers().into_iter().map(Demand::Node));
+                    }
                 }
             }
         }
@@ -550,6 +558,13 @@ impl Planner<'_> {
         Ok(())
     }
 
+    fn barriers(&self) -> Vec<NodeId> {
+        let all = self.tree.nodes.iter().enumerate();
+        all.filter(|(_, node)| matches!(node.kind, NodeKind::Plain(StmtKind::Barrier)))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
     /// Other points may change what a point reads in atomic steps, at any time.
     fn side_by_side(&self, node: NodeId, root: Root) -> Result<(), Trouble> {
         let apart = self.tree.func.kind != FuncKind::Host || self.tree.in_points(self.tree.node(node).frame);
@@ -599,7 +614,7 @@ impl Planner<'_> {
                 let around = self.tree.frames_between(n.frame, home);
                 let shared = around.iter().any(|frame| {
                     let again = !self.tree.frame(*frame).kind.is_points();
-                    again && self.tree.within(w.frame, *frame)
+                    again && self.tree.within(w.frame, *frame) && !self.distinct(*frame, node, writer)
                 });
                 earlier |= shared;
                 later |= shared;
@@ -612,6 +627,31 @@ impl Planner<'_> {
             });
         }
         class
+    }
+}
+
+impl Planner<'_> {
+    /// Do two accesses touch different elements in different turns of a loop? They do where both have the loop's index, in the same place of
+    /// the same view.
+    fn distinct(&self, frame: FrameId, load: NodeId, writer: NodeId) -> bool {
+        let FrameKind::Counted { var, .. } = self.tree.frame(frame).kind else {
+            return false;
+        };
+        let (Some((view, at)), Some((other, there))) = (access(self.tree, load), access(self.tree, writer)) else {
+            return false;
+        };
+        let outside = !self.tree.within(self.tree.frame_of(view), frame) || self.tree.func.params.contains(&view);
+        let same = |(a, b): (&Index, &Index)| a.value == var && b.value == var && !a.wrap && !b.wrap;
+        view == other && outside && at.iter().zip(there).any(same)
+    }
+}
+
+/// The view and the indices of a load, a store or an atomic operation.
+fn access(tree: &Tree, node: NodeId) -> Option<(Value, &[Index])> {
+    match &tree.node(node).kind {
+        NodeKind::Let(_, Op::Load { view, indices, .. } | Op::Atomic { view, indices, .. })
+        | NodeKind::Plain(StmtKind::Store { view, indices, .. }) => Some((*view, indices)),
+        _ => None,
     }
 }
 

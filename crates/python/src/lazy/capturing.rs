@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyModule, PyNotImplemented, PyTuple};
-use smallvec::SmallVec;
 use weft_lazy::capture::{self, Call};
 use weft_lazy::{Array, Value};
 use weft_runtime::lock;
 
+use super::structures::{Given, Structure};
 use super::{NdArray, error};
 use crate::linalg::Native;
 use crate::{devices, errors};
@@ -29,17 +29,19 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyclass(frozen, name = "_Graph", module = "weft._weft")]
 struct Graph(Arc<capture::Graph>);
 
-/// Graphs that were used last by calls with nothing but arrays, which give an array or a tuple of arrays: calls that need no Python.
+/// Graphs that were used last by calls with arrays and constants in tuples, lists and dicts, and without keywords: calls that need no Python.
 #[pyclass(frozen, name = "_Recent", module = "weft._weft")]
-#[derive(Default)]
-struct Recent(Mutex<VecDeque<Used>>);
+struct Recent {
+    used: Mutex<VecDeque<Used>>,
+    /// Arguments whose arrays are given up.
+    donated: Vec<usize>,
+}
 
 #[derive(Clone)]
 struct Used {
     key: Vec<u64>,
     graph: Arc<capture::Graph>,
-    /// It gives a tuple.
-    many: bool,
+    gives: Arc<Structure>,
 }
 
 /// So many are looked at, one after the other.
@@ -117,7 +119,7 @@ fn _capture_ranks<'py>(args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, 
 struct AtOnce(Py<PyAny>);
 
 impl Call for AtOnce {
-    fn call(&self, operands: &[Value]) -> weft_lazy::Result<Vec<Value>> {
+    fn call(self: Arc<Self>, operands: &[Value]) -> weft_lazy::Result<Vec<Value>> {
         let called = Python::attach(|py| -> PyResult<Vec<Value>> {
             let operands = listed(py, operands.iter().map(|value| Array::of(value.clone())).collect())?;
             let results = self.0.bind(py).call1((operands,))?.cast_into::<PyList>()?;
@@ -140,38 +142,52 @@ fn _capture_call<'py>(call: Bound<'py, PyAny>, args: &Bound<'py, PyList>, like: 
 #[pymethods]
 impl Recent {
     #[new]
-    fn new() -> Recent {
-        Recent::default()
-    }
-
-    /// What a graph gives for these arguments; `NotImplemented` if none is known, or some are no arrays.
-    fn call<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-        let py = args.py();
-        let unknown = || PyNotImplemented::get(py).to_owned().into_any();
-        let Some(arrays) = all_arrays(args) else { return Ok(unknown()) };
-        let key = key(py, &arrays)?;
-        let used = lock(&self.0).iter().find(|used| used.key == key).cloned();
-        let Some(used) = used else { return Ok(unknown()) };
-        let Some(results) = recorded(py, &used.graph, || used.graph.replay(&arrays))? else {
-            return Ok(unknown());
-        };
-        let mut made = results.into_iter().map(|array| Bound::new(py, NdArray { array }));
-        match used.many {
-            true => Ok(PyTuple::new(py, made.collect::<PyResult<Vec<_>>>()?)?.into_any()),
-            false => made.next().map_or_else(|| Ok(unknown()), |array| Ok(array?.into_any())),
+    fn new(donated: Vec<usize>) -> Recent {
+        Recent {
+            used: Mutex::default(),
+            donated,
         }
     }
 
-    /// Remembers the graph of a call.
-    fn add(&self, args: &Bound<'_, PyTuple>, graph: &Graph, many: bool) -> PyResult<()> {
-        let Some(arrays) = all_arrays(args) else { return Ok(()) };
-        let key = key(args.py(), &arrays)?;
-        let graph = graph.0.clone();
-        let mut recent = lock(&self.0);
+    /// What a graph gives for these arguments; `NotImplemented` if none is known, or some are neither arrays nor plain constants.
+    fn call<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        let unknown = || PyNotImplemented::get(py).to_owned().into_any();
+        let Some(given) = self.given(args)? else { return Ok(unknown()) };
+        let used = lock(&self.used).iter().find(|used| used.key == given.key).cloned();
+        let Some(used) = used else { return Ok(unknown()) };
+        let replay = || used.graph.replay_giving_up(&given.arrays, &given.donated);
+        let Some(results) = recorded(py, &used.graph, replay)? else {
+            return Ok(unknown());
+        };
+        used.gives.built(py, &mut results.into_iter())
+    }
+
+    /// Remembers the graph of a call, and what its results stand in, if that is as plain.
+    fn add(&self, args: &Bound<'_, PyTuple>, graph: &Graph, gives: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (Some(given), Some(gives)) = (self.given(args)?, Structure::of(gives)?) else {
+            return Ok(());
+        };
+        let (key, graph, gives) = (given.key, graph.0.clone(), Arc::new(gives));
+        let mut recent = lock(&self.used);
         recent.retain(|used| used.key != key);
         recent.truncate(MOST_RECENT - 1);
-        recent.push_front(Used { key, graph, many });
+        recent.push_front(Used { key, graph, gives });
         Ok(())
+    }
+}
+
+impl Recent {
+    fn given(&self, args: &Bound<'_, PyTuple>) -> PyResult<Option<Given>> {
+        let mut given = Given::default();
+        for (at, arg) in args.iter().enumerate() {
+            if !given.take(&arg, 0)? {
+                return Ok(None);
+            }
+            given.donated.resize(given.arrays.len(), self.donated.contains(&at));
+        }
+        given.key.extend(key(args.py(), &given.arrays)?);
+        Ok(Some(given))
     }
 }
 
@@ -188,18 +204,12 @@ fn recorded(
     .map_err(|e| error(py, e))
 }
 
-fn all_arrays(args: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
-    args.iter()
-        .map(|object| Some(object.cast_exact::<NdArray>().ok()?.get().array.clone()))
-        .collect()
-}
-
 #[pymethods]
 impl Graph {
-    /// Records it of other arrays; none where the function has to be called itself.
-    fn replay<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
+    /// Records it of other arrays, of which some are given up; none where the function has to be called itself.
+    fn replay<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>, donated: Vec<bool>) -> PyResult<Option<Bound<'py, PyList>>> {
         let args = arrays(args)?;
-        let results = recorded(py, &self.0, || self.0.replay(&args))?;
+        let results = recorded(py, &self.0, || self.0.replay_giving_up(&args, &donated))?;
         results.map(|results| listed(py, results)).transpose()
     }
 
@@ -225,6 +235,12 @@ impl Graph {
         let args = arrays(args)?;
         let results = recorded(py, &self.0, || self.0.replay_anyhow(&args).map(Some))?;
         listed(py, results.unwrap_or_default())
+    }
+
+    /// How many kernels and calls a run of it comes down to, if it runs by a plan.
+    #[getter]
+    fn planned(&self) -> Option<usize> {
+        self.0.planned_steps()
     }
 
     /// How many arrays it takes.

@@ -8,6 +8,7 @@ mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
+mod structures;
 pub mod taping;
 pub mod vectorized;
 mod watching;

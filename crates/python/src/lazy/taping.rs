@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule, PyTuple};
-use weft_lazy::operation::What;
+use weft_lazy::operation::{Operation, What};
 use weft_lazy::tape::{self, Entry, Follow, Made, Place};
 use weft_lazy::{Array, FoldKind, Kind, Value};
 
@@ -125,6 +125,17 @@ pub fn called<'py>(
     let py = args.py();
     let keywords = kwargs.map_or_else(|| PyDict::new(py), Bound::clone);
     py.import("weft.gradients.calls")?.call_method1("called", (code, args, keywords))
+}
+
+/// Notes whose operation one is, where a tape may ask for its derivatives.
+pub fn know(ufunc: &Bound<'_, PyAny>, operation: &Operation) -> PyResult<()> {
+    if let What::Function(number) = operation.what
+        && tape::is_here()
+    {
+        let users = ufunc.py().import("weft.gradients.rules.users")?;
+        users.call_method1("know", (number, ufunc))?;
+    }
+    Ok(())
 }
 
 fn is_any_followed(object: &Bound<'_, PyAny>) -> PyResult<bool> {

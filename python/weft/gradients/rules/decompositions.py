@@ -365,5 +365,3 @@ def _least_squares(a: ndarray, sides: ndarray, rcond: float) -> tuple[ndarray, n
 
 
 least_squares.defvjp(through(_least_squares))
-
-

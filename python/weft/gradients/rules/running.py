@@ -15,7 +15,7 @@ from weft.arrays.gathering import take, take_along_axis
 from weft.arrays.joining import concatenate
 from weft.arrays.shapes import flip, moveaxis
 from weft.errors import GradientError
-from weft.gradients.primitives import primitive, through, unseen
+from weft.gradients.primitives import primitive, through, unseen, without_gradient
 from weft.gradients.rules.products import fitted
 from weft.gradients.rules.subscripts import sums_in
 
@@ -84,9 +84,10 @@ def _(cotangent: ndarray, result: ndarray, factors: ndarray, terms: ndarray) -> 
 
 def extremes(name: str, x: ndarray, axis: int) -> ndarray:
     """The greatest or least of the elements up to each, which are elements: the cotangent goes to the first that was it."""
-    return take_along_axis(x, unseen(_places_of_extremes, name, x, axis), axis) if x.shape[axis] else x
+    return take_along_axis(x, _places_of_extremes(name, x, axis), axis) if x.shape[axis] else x
 
 
+@without_gradient
 def _places_of_extremes(name: str, x: ndarray, axis: int) -> ndarray:
     from weft.arrays.ufuncs import UFUNCS
 
@@ -124,5 +125,3 @@ def _shares(name: str, x: ndarray, axis: int, starts: np.ndarray, parts: ndarray
 
 
 runs.defvjp(through(_runs_by_formula))
-
-

@@ -244,5 +244,3 @@ def _of_counts(cotangents: Any, results: Any, a: ndarray, arguments: dict[str, A
 
 
 counted.defvjp(_of_counts)
-
-

@@ -119,7 +119,7 @@ class _Batched:
     """A subscript of arrays with one more axis in front: itself, and where the axes that it selects belong."""
 
     def __init__(self, x: ndarray, key: Any, arrays: dict[int, ndarray], count: int, has_axis: bool) -> None:
-        """`arrays`: of those in the subscript that are others for each value all of them. `has_axis`: the array that is asked has the axis."""
+        """`arrays`: of those in the subscript that are others for each value all of them. `has_axis`: the array itself has the axis."""
         parts = list(_parts(key))
         entries = indexing._entries(x, key)
         is_index = [part.kind in ("array", "mask", "bool", "int", "scalar") for part in entries]
@@ -129,7 +129,9 @@ class _Batched:
         last = len(is_index) - is_index[::-1].index(True) if True in is_index else before
         self.is_apart = not all(is_index[before:last])
         # Axes of the result in front of those of the indices.
-        self.before = 0 if self.is_apart else sum(1 if part.kind == "slice" or part.kind == "new" else part.axes for part in entries[:before])
+        self.before = (
+            0 if self.is_apart else sum(1 if part.kind == "slice" or part.kind == "new" else part.axes for part in entries[:before])
+        )
         self.has_axis, self.is_indexed = has_axis, bool(arrays)
         spread = [self._spread(part, arrays, count) if isinstance(part, ndarray) else part for part in parts]
         if not has_axis:
@@ -205,7 +207,9 @@ def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
 def _written(function: Any, call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
     x, key, values = call.args
     batched = _Batched(x, key, _of_key(call, operands, 1), count, True)
-    zeros = [_full(array.shape, 0, array.dtype, array.device) if id(array) in _of_key(call, operands, 1) else array for array in _parts(key)]
+    zeros = [
+        _full(array.shape, 0, array.dtype, array.device) if id(array) in _of_key(call, operands, 1) else array for array in _parts(key)
+    ]
     shape = unseen(indexing.elements, _full(x.shape, 0, np.dtype(bool), x.device), tuple(zeros)).shape
     all_of_values = _all(values, _of_argument(call, operands, 2), count)
     surplus = max(values.ndim - len(shape), 0)

@@ -48,6 +48,7 @@ impl Emitter<'_> {
                     part,
                     value,
                 }) => self.back_store(*id, *view, indices, *part, *value),
+                NodeKind::Plain(StmtKind::Barrier) => self.b.push(StmtKind::Barrier),
                 NodeKind::Plain(_) => {}
                 NodeKind::If { cond, then, other } => {
                     let cond = self.value(*cond);

@@ -4,7 +4,9 @@
 
 use std::collections::HashMap;
 
-use weft_ir::{ArrayDecl, ArrayId, BinOp, Block, CmpOp, Index, Layout, Local, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType};
+use weft_ir::{
+    ArrayDecl, ArrayId, Axis, BinOp, Block, CmpOp, Geometry, Index, Layout, Local, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType,
+};
 
 use super::super::roots::Root;
 use super::super::rules::number;
@@ -112,6 +114,7 @@ impl Emitter<'_> {
         for id in arrays {
             let decl = self.tree.func.arrays[id.index()].clone();
             let (elem, rank, space) = (decl.elem, decl.shape.len() as u8, decl.space);
+            let lens = decl.shape.clone();
             let shape: Vec<Value> = decl.shape.iter().map(|len| self.b.i64(*len as i64)).collect();
             let shadow = self.b.func.new_array(ArrayDecl {
                 name: format!("d_{}", decl.name),
@@ -129,6 +132,10 @@ impl Emitter<'_> {
                 Op::Array(shadow),
             );
             let zero = number(&mut self.b, elem, 0.0);
+            if space == Space::Shared {
+                self.zero_together(view, elem, &lens, zero);
+                continue;
+            }
             self.each_element(&shape, |e, indices| {
                 e.b.push(StmtKind::Store {
                     view,
@@ -138,6 +145,42 @@ impl Emitter<'_> {
                 })
             });
         }
+        if self.parts.plan.meets {
+            self.b.push(StmtKind::Barrier);
+        }
+    }
+
+    /// The threads of a block share the elements of an array among them.
+    fn zero_together(&mut self, view: Value, elem: Scalar, shape: &[u64], zero: Value) {
+        let len = self.b.i64(shape.iter().product::<u64>() as i64);
+        let flat = self.b.emit(view_of(elem, Space::Shared), Op::Reshape(view, vec![len]));
+        let (mut own, mut all) = (self.b.i64(0), self.b.i64(1));
+        for axis in [Axis::Z, Axis::Y, Axis::X] {
+            let width = self.b.emit(Type::I64, Op::Geometry(Geometry::BlockDim(axis)));
+            let at = self.b.emit(Type::I64, Op::Geometry(Geometry::ThreadIdx(axis)));
+            let before = self.b.binary(BinOp::Mul, own, width);
+            own = self.b.binary(BinOp::Add, before, at);
+            all = self.b.binary(BinOp::Mul, all, width);
+        }
+        let var = self.b.func.new_value(Type::I64);
+        self.open();
+        let indices = vec![Index { value: var, wrap: false }];
+        let (view, part, value) = (flat, Part::Whole, zero);
+        self.b.push(StmtKind::Store {
+            view,
+            indices,
+            part,
+            value,
+        });
+        let body = self.close();
+        let (start, stop, step) = (own, len, all);
+        self.b.push(StmtKind::For {
+            var,
+            start,
+            stop,
+            step,
+            body,
+        });
     }
 
     /// Can the arrays of a loop's tape grow?
