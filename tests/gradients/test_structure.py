@@ -37,6 +37,11 @@ def pair(seed=0):
     return rng.uniform(0.3, 1.2, 4), rng.uniform(0.3, 1.2, 4)
 
 
+def of_stacks(function):
+    """A function of two rows, for stacks of one each."""
+    return lambda x, y: weft.vmap(function)(weft.asarray(x)[None], weft.asarray(y)[None])
+
+
 def gradients(function, x, y):
     """Of both arguments, by differences."""
     of_x = differences(lambda x: float(function(weft.asarray(x), weft.asarray(y))), x)
@@ -53,7 +58,7 @@ class TestEveryFunction:
         function, (x, y) = FUNCTIONS[number], pair()
         wanted = gradients(function, x, y)
         for argnums in (0, 1, -1, (0,), (1, 0), (0, 1), [-2]):
-            found = weft.grad(function, argnums)(x, y)
+            found = weft.grad(function, argnums)(weft.asarray(x), weft.asarray(y))
             if isinstance(argnums, int):
                 near(found, wanted[argnums])
             else:
@@ -163,11 +168,12 @@ class TestEveryFunction:
             function(x, y)
             raise KeyError("here")
 
-        for transform in (weft.grad, lambda f: lambda *args: weft.vjp(f, *args), weft.vmap, weft.jacrev, weft.checkpoint, weft.hessian):
+        for transform in (weft.grad, lambda f: lambda *args: weft.vjp(f, *args), weft.jacrev, weft.checkpoint, weft.hessian, of_stacks):
             with pytest.raises(KeyError):
                 transform(failing)(x, y)
         with pytest.raises(KeyError), weft.tape():
             failing(weft.asarray(x), weft.asarray(y))
+        x, y = map(np.asarray, (x, y))
         assert not weft._weft._tape_is_here()
         near(weft.grad(function)(x, y), wanted[0])
 
