@@ -13,7 +13,7 @@ KEPT = WEFT_CACHE=all WEFT_CACHE_DIR=$(CURDIR)/target/objects/$(1)
 # Python tests run in so many processes: a test is mostly one compilation after the other.
 AT_ONCE := -n auto --maxprocesses 4
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup numpy-tests onnx-tests wheel numba-table clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup numpy-tests onnx-tests jax-tests jax-tests-setup opinfo-tests wheel numba-table clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -25,6 +25,8 @@ help:
 	@echo "make array-api-tests  run the Array API standard's own tests on Weft (make array-api-tests-setup gets them)"
 	@echo "make numpy-tests  run all of NumPy's own tests of arrays with Weft behind its name, against the list of those that pass"
 	@echo "make onnx-tests  run ONNX's backend node tests with weft.nn, against the list of those that do not pass"
+	@echo "make jax-tests  run JAX's own tests of its transforms with Weft behind its names (make jax-tests-setup gets them)"
+	@echo "make opinfo-tests  compare values and gradients with PyTorch's on its samples of every operator, where PyTorch is"
 	@echo "make foreign-ptx  run what NVIDIA's compilers make of CUDA C and LLVM IR on the driver's double (make foreign-ptx-setup gets them)"
 	@echo "make numba-table  compare the types, values and random numbers that Weft is tested with to those of the Numba in .venv-peers"
 	@echo "make lint    formatting and lints"
@@ -118,6 +120,24 @@ numpy-tests: build
 # ONNX's backend node tests, which its package makes. WRITE=--write makes the list of those that do not pass anew; NAMES shows only these.
 onnx-tests: build
 	@$(call KEPT,python) $(PYTHON) tests/nn/onnx_nodes/run.py $(WRITE) $(NAMES)
+
+# JAX's own tests of the version that their lists are of: cloned only when asked for, into a folder that git ignores. They need absl-py and
+# ml_dtypes. WRITE=--write makes the lists of those that pass and of the others anew; NAMES are files like api_test.
+JAX_REVISION := jax-v0.10.2
+JAX_BUILD    := tests/jax_tests/build
+
+jax-tests-setup: setup
+	@rm -rf $(JAX_BUILD)
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tests/jax_tests/requirements.txt
+	@git -c advice.detachedHead=false clone --quiet --depth 1 --filter=blob:none --sparse --branch $(JAX_REVISION) https://github.com/jax-ml/jax $(JAX_BUILD) \
+	  && git -C $(JAX_BUILD) sparse-checkout set tests
+
+jax-tests: build
+	@$(call KEPT,python) $(PYTHON) tests/jax_tests/run.py $(WRITE) $(NAMES)
+
+# PyTorch's samples of its operators. WRITE=--write makes the list of those that do not pass or are not covered anew.
+opinfo-tests: build
+	@$(call KEPT,python) $(PYTHON) tests/frameworks/opinfo.py $(WRITE)
 
 # Kernels that NVIDIA's own compilers make, on the driver's double, against NumPy; and every form of every instruction, against ptxas. NVRTC is fetched only when asked for (170 MB), into a
 # folder that git ignores; libNVVM comes with ptxas. NAMES="halves groups" takes only these.

@@ -12,6 +12,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 import weft
@@ -39,7 +40,7 @@ class Missing:
     def __getattr__(self, name: str) -> Any:
         if name == "__name__":
             return self._name.rpartition(".")[2]
-        if name.startswith("__"):
+        if name.startswith("__") or name == "dtype":
             raise AttributeError(name)
         return Missing(f"{self._name}.{name}")
 
@@ -129,7 +130,7 @@ def _of_lax() -> dict[str, Any]:
         "reduce_min": lambda x, axes: w.min(x, tuple(axes)), "reduce_prod": lambda x, axes: w.prod(x, tuple(axes)),
         "square": w.square, "rem": w.fmod, "tile": w.tile, "iota": lambda dtype, n: w.arange(n, dtype=dtype), "split": lambda x, sizes, axis=0: w.split(x, np.cumsum(sizes)[:-1].tolist(), axis),
         "slice": lambda x, start, limit, strides=None: x[tuple(map(slice, start, limit, strides or [1] * len(start)))],
-        "eq": w.equal, "ne": w.not_equal, "lt": w.less, "le": w.less_equal, "gt": w.greater, "ge": w.greater_equal,
+        "broadcast_shapes": np.broadcast_shapes, "eq": w.equal, "ne": w.not_equal, "lt": w.less, "le": w.less_equal, "gt": w.greater, "ge": w.greater_equal,
         "slice_in_dim": lambda x, start, stop, stride=1, axis=0: x[(slice(None),) * axis + (slice(start, stop, stride),)],
     }  # fmt: skip
     same = "floor ceil exp exp2 expm1 log log1p sinh cosh tanh sin cos tan asin acos atan atan2 asinh acosh atanh real imag conj sqrt cbrt add sign"
@@ -200,7 +201,36 @@ def _of_numpy(name: str) -> Any:
         if name in ("linalg", "fft"):
             return Module(f"jax.numpy.{name}", {}, lambda inner: getattr(found, inner, None))
         return None
-    return _noticed(found)
+    return _noticed(_without_nones(found) if callable(found) and name in OF_PRECISION else found)
+
+
+OF_PRECISION = {"einsum", "dot", "matmul", "tensordot", "inner", "vdot", "outer", "convolve", "correlate"}
+"""Functions that JAX has other keywords of, which say nothing where they are None."""
+
+
+def _without_nones(function: Any) -> Any:
+    def call(*args: Any, **keywords: Any) -> Any:
+        mute = {"preferred_element_type", "out_sharding"}
+        # Weft's products are as precise as there are any.
+        keywords.pop("precision", None)
+        return function(*args, **{name: value for name, value in keywords.items() if value is not None or name not in mute})
+
+    return call
+
+
+def _dtype(given: Any) -> Any:
+    """A dtype; of what is not there none."""
+    return None if isinstance(given, Missing) else np.dtype(given)
+
+
+DTYPES = {
+    "canonicalize_dtype": _dtype, "issubdtype": np.issubdtype, "finfo": np.finfo, "iinfo": np.iinfo, "dtype": np.result_type,
+    "to_inexact_dtype": lambda dtype: np.dtype(dtype) if np.dtype(dtype).kind in "fcV" else np.dtype(np.float64),
+    "to_numeric_dtype": lambda dtype: np.dtype(np.int64) if np.dtype(dtype) == np.bool_ else np.dtype(dtype),
+    "default_int_dtype": lambda: np.dtype(np.int64), "default_uint_dtype": lambda: np.dtype(np.uint64),
+    "default_float_dtype": lambda: np.dtype(np.float64), "result_type": np.result_type,
+}  # fmt: skip
+"""Of `jax.dtypes`, as NumPy has them."""
 
 
 def _modules() -> dict[str, Any]:
@@ -209,7 +239,7 @@ def _modules() -> dict[str, Any]:
     trees = {"tree_map": tree_map, "tree_leaves": _leaves, "tree_flatten": _flatten}
     of_jax = _of_jax()
     numpy = Module("jax.numpy", {}, _of_numpy)
-    types = Module("jax.dtypes", {"bfloat16": Missing("bfloat16"), "canonicalize_dtype": np.dtype, "issubdtype": np.issubdtype, "finfo": np.finfo, "float0": np.dtype([("float0", "V")])})
+    types = Module("jax.dtypes", {"bfloat16": ml_dtypes.bfloat16, **DTYPES, "float0": np.dtype([("float0", "V")])})
     tested = Module("jax._src.test_util", vars(testing))
     return {
         "jax": Module("jax", {**of_jax, **trees, "numpy": numpy, "Array": weft.ndarray, "config": testing.CONFIG, "dtypes": types}),

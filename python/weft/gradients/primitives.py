@@ -31,6 +31,10 @@ __all__ = ["Call", "custom_jvp", "custom_vjp", "later", "primitive", "through", 
 Rule = Callable[..., Any]
 
 
+class Unknown(GradientError):
+    """A function that has a rule did what the rule knows nothing of: a gradient would be lost."""
+
+
 class Call:
     """A call as a tape has it: what it was given, and how cotangents of what it gave go back."""
 
@@ -150,18 +154,24 @@ def followed_call(
         # Those that have elements are given as they are: an order among them may decide what is done.
         work, as_given = like or function, lambda leaf: _zeros(leaf) if _tape_lacks_elements([leaf]) else _unfollowed(leaf)
     own = [as_given(leaf) if isinstance(leaf, ndarray) else leaf for leaf in kept]
-    before = [_as_it_is(leaf) for leaf in own if isinstance(leaf, ndarray)]
     own_args, own_keywords = unflatten(spec, own)
     pause = _tape_pause()
     try:
+        before = [_as_it_is(leaf) for leaf in own if isinstance(leaf, ndarray)]
         given = work(*own_args, **own_keywords)
+        if keeps:
+            given, call.residuals = _pair(function, given)
+        results, call.spec = flatten(given)
+        results = [_as_it_is(_as_array(function, each)) for each in results]
     finally:
         is_of_others = pause.end()
-    if keeps:
-        given, call.residuals = _pair(function, given)
-    results, call.spec = flatten(given)
-    results = [_as_array(function, each) for each in results]
-    _check_called(function, results, is_of_others, before, [leaf for leaf in own if isinstance(leaf, ndarray)])
+    if is_of_others:
+        raise Unknown(
+            f"{_name(function)} reads an array that a gradient is taken of and that is none of its arguments: the gradient would be lost. "
+            "Pass it as an argument, or read weft.stop_gradient(x)"
+        )
+    if not all(map(_is_same, before, (leaf for leaf in own if isinstance(leaf, ndarray)))):
+        raise Unknown(f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy")
     made = _tape_call(call, arrays, results)
     call.results = [_as_it_is(each) for each in made]
     return unflatten(call.spec, made)
@@ -185,21 +195,6 @@ def _as_array(function: Callable[..., Any], result: Any) -> ndarray:
     if not isinstance(result, (np.ndarray, np.generic, bool, int, float, complex)):
         raise GradientError(f"{_name(function)} gives a {type(result).__name__}, of which there is no gradient: only arrays have one")
     return array_of(result)
-
-
-def _check_called(
-    function: Callable[..., Any], results: list[ndarray], is_of_others: bool, before: list[ndarray], own: list[ndarray]
-) -> None:
-    """GradientError for a function that did what its rule knows nothing of."""
-    if is_of_others or _followed(*results):
-        raise GradientError(
-            f"{_name(function)} reads an array that a gradient is taken of and that is none of its arguments: the gradient would be lost. "
-            "Pass it as an argument, or read weft.stop_gradient(x)"
-        )
-    if not all(_is_same(each, copy) for each, copy in zip(own, before)):
-        raise GradientError(
-            f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy"
-        )
 
 
 def primitive(

@@ -14,7 +14,7 @@ import numpy as np
 
 from weft._weft import _full, _tape_begin, _tape_end, _tape_place, _unfollowed, ndarray
 from weft.errors import GradientError
-from weft.gradients.primitives import followed_call
+from weft.gradients.primitives import Unknown, followed_call
 from weft.gradients.sweep import sweep
 from weft.gradients.trees import flatten, unflatten
 
@@ -292,6 +292,9 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
 def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, of which gradients keep nothing but the arguments: what they need besides is computed again, as `jax.checkpoint`.
 
+    A function that writes to its arguments, or reads other arrays that a gradient is taken of, is called twice, and of that call is kept what
+    is kept of any.
+
     >>> weft.grad(weft.checkpoint(lambda x: weft.sin(weft.sin(x))))(0.0)
     array(1.)
     """
@@ -320,7 +323,10 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
 
         if not _followed(args, keywords):
             return function(*args, **keywords)
-        return followed_call(function, rule, args, keywords)
+        try:
+            return followed_call(function, rule, args, keywords)
+        except Unknown:
+            return function(*args, **keywords)
 
     return checkpointed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ _NOTHING = (type(None), None, ())
 
 
 def flatten(tree: Any) -> tuple[list[Any], Spec]:
-    """The leaves of a tree, in order, and its shape; dicts by their sorted keys, None is a branch without leaves.
+    """The leaves of a tree, in order, and its shape; dicts by their sorted keys, ordered ones as they are, None is a branch without leaves.
 
     >>> from weft.gradients.trees import flatten
     >>> flatten({"b": (1, 2), "a": [3]})[0]
@@ -34,6 +35,8 @@ def _flatten(tree: Any, found: list[Any]) -> Spec:
     if kind is dict:
         keys = _sorted(tree)
         return (kind, keys, tuple(_flatten(tree[key], found) for key in keys))
+    if kind is OrderedDict:
+        return (kind, tuple(tree), tuple(_flatten(each, found) for each in tree.values()))
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         return (kind, "fields", tuple(_flatten(each, found) for each in tree))
     found.append(tree)
@@ -69,8 +72,8 @@ def _unflatten(spec: Spec, left: Iterator[Any]) -> Any:
     kind, what, branches = spec
     if kind is type(None):
         return None
-    if kind is dict:
-        return {key: _unflatten(each, left) for key, each in zip(what, branches)}
+    if kind is dict or kind is OrderedDict:
+        return kind((key, _unflatten(each, left)) for key, each in zip(what, branches))
     made = [_unflatten(each, left) for each in branches]
     return kind(*made) if what == "fields" else kind(made)
 

@@ -17,7 +17,8 @@ from gradients.fuzz.statements import Smooth
 LARGEST = 6.0
 """No element of a program's arrays is larger."""
 
-ROOTS = re.compile(r"std\(|norm\(|hypot\(|\.absolute\(|\babs\(|sqrt")
+ROOTS = re.compile(r"std\(|norm\(|hypot\(|\.absolute\(|\babs\(|sqrt|\*\*|power\(")
+"""What has no derivative where it gives zero."""
 
 MOST = 48
 """No array of a program has more elements."""
@@ -53,7 +54,7 @@ class Program:
     @property
     def decides(self) -> bool:
         """Whether elements are looked at."""
-        return any(re.match(r"if |bool\(|n\d+ = |xp\.eval", line) or " if " in line or " > " in line and "[" in line for line in self.lines)
+        return any(re.search(r"\bif |bool\(|int\(|float\(|xp\.eval|sort|\[[^]]*[<>][^]]*\]|'bool'", line) for line in self.lines)
 
 
 def made(line: str) -> list[str]:
@@ -166,7 +167,8 @@ class Writer:
 
     def has_no_root_of_zero(self, line: str) -> bool:
         """Whether lengths and deviations are no zeros, where they have no derivative."""
-        return not ROOTS.search(line) or all(np.all(np.abs(self.parts.env[name]) > 0.05) for name in made(line))
+        names = re.findall(r"\b([ax]\d+)\b(?:\[[^=]*\])? (?:\*\*)?= ", line)
+        return not ROOTS.search(line) or all(np.all(np.abs(self.parts.env[name]) > 0.02) for name in names)
 
 
 def is_small(array: np.ndarray) -> bool:

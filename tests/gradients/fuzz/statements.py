@@ -253,7 +253,8 @@ class Smooth(Statements):
         if name is None:
             return None
         shape = of.env[other].shape
-        condition = f"float(xp.sum({name})) {of.one_of('>', '<')} {of.one_of('0.3', '-0.2', '1.1')}"
+        total = of.one_of(f"xp.sum({name})", f"xp.sum({name})", f"float(t.stop(xp.sum({name})))")
+        condition = f"bool({total} {of.one_of('>', '<')} {of.one_of('0.3', '-0.2', '1.1')})"
         return of.one_of(
             f"if {condition}: {other} = {other} * {of.operand(shape)}",
             f"if {condition}: {other} *= {of.scalar()}",
