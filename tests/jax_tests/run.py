@@ -1,10 +1,10 @@
 """``make jax-tests``: JAX's own tests of its transforms with Weft behind the names `jax`, `jax.numpy` and `jax.lax`.
 
 Nothing is fetched here: ``make jax-tests-setup`` gets the tests of the version below into `build`. Every test of the files below is run;
-one that uses a name of JAX's that Weft does not have ends there. `passing.txt` has those that pass and use Weft: each must. `others.txt` has
-the rest, under the reasons why: one that passes without being in the list fails the run, as does one that neither list has. ``--write`` makes
-both lists anew. Of a test with parameters some samples are run, always the same; the lists have it by its name where all of them passed or
-none did.
+one that uses a name of JAX's that Weft does not have ends there. `passing.txt` has those that pass and use Weft: each must. `others.txt`
+has the rest, under the reasons why: one that passes without being in the list fails the run, as does one that neither list has. ``--write``
+makes both lists anew. Of a test with parameters some samples are run, always the same; the lists have it by its name where all of them
+passed or none did.
 """
 
 from __future__ import annotations
