@@ -34,7 +34,7 @@ def _simple(text: str, *specs: Any, **words: Any) -> list[Case]:
     return [case(eval(f"lambda m, {', '.join('xyz'[: len(specs)])}: {part}"), *specs, **words) for part in text.split("; ")]
 
 
-_PARTED = "m.{name}(x, 30.0, axis=1); m.{name}(x, m.asarray([20.0, 70.0])); m.{name}(x, 40.0, axis=0, method='hazen', keepdims=True)"
+_PARTED = "m.{name}(x, 30.0, axis=1); m.{name}(x, m.asarray([20.0, 70.0])); m.{name}(x, 40.0, axis=0, method='midpoint', keepdims=True)"
 _QUANTILED = "m.{name}(x, 0.3, axis=1); m.{name}(x, m.asarray([0.2, 0.7])); m.{name}(x, 0.4, axis=0, method='lower')"
 
 MOVES: dict[str, list[Case]] = {
@@ -65,7 +65,7 @@ MOVES: dict[str, list[Case]] = {
     "concatenate": _simple("m.concatenate((x, y)); m.concatenate((x, y), axis=None)", A(2, 2), A(1, 2), c=True),
     "copy": _simple("m.copy(x) * 2", A(2)),
     "copyto": [case(_in_place(lambda m, a, y: m.copyto(a, y, where=m.asarray(_MASK))), A(2, 3), A(3), jax=False)],
-    "delete": _simple("m.delete(x, 1, 1); m.delete(x, [0, 2], 1)", A(2, 3), c=True),
+    "delete": _simple("m.delete(x, 1, 1); m.delete(x, np.array([0, 2]), 1)", A(2, 3), c=True),
     "diag": _simple("m.diag(x)", A(3)) + _simple("m.diag(x, 1)", A(3, 3), c=True),
     "diagflat": _simple("m.diagflat(x)", A(2, 2)),
     "diagonal": _simple("m.diagonal(x, 1)", A(3, 3), c=True),
@@ -102,7 +102,7 @@ MOVES: dict[str, list[Case]] = {
     "ravel": _simple("m.ravel(x)", A(2, 3)),
     "real": _simple("m.real(x * (1 + 2j))", A(3), c=True),
     "real_if_close": _simple("m.real_if_close(x)", A(3), jax=False),
-    "repeat": _simple("m.repeat(x, 2, axis=1); m.repeat(x, [1, 0, 2], axis=1)", A(2, 3), c=True),
+    "repeat": _simple("m.repeat(x, 2, axis=1); m.repeat(x, np.array([1, 0, 2]), axis=1)", A(2, 3), c=True),
     "require": _simple("m.require(x, requirements='C') * 2", A(2), jax=False),
     "reshape": _simple("m.reshape(x, (3, 2))", A(2, 3)),
     "resize": _simple("m.resize(x, (2, 4))", A(3)),
@@ -273,7 +273,7 @@ RIGHT |= {
     "linspace": _simple("m.linspace(x, y, 4)", A(), A()) + _simple("m.linspace(x, y, 3)", A(2), A(2), c=True),
     "logspace": _simple("m.logspace(x, y, 4)", A(), A(), jax=False),
     "ndenumerate": _simple("[each * 2 for _, each in m.ndenumerate(x)]", A(3), jax=False),
-    "poly1d": _simple("m.poly1d(x)(y)", A(3), A(2), vmap=False),
+    "poly1d": _simple("m.poly1d(x)(y)", A(3), A(2), vmap=False, jax=False),
     "r_": _simple("m.r_[x, y]", A(3), A(2)),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from tests.gradients.cases import A, Case, L, P, U, case, words
 
 
@@ -192,3 +193,56 @@ MATH: dict[str, list[Case]] = {
 }
 MATH_FLAT: dict[str, Any] = {"logb": lambda m, x: m.math.logb(x)}
 MATH_NOTHING = words("brev clz comb ctz factorial ilogb isqrt perm popcount")
+
+
+_KERNEL = np.array([[0.5, -1.0], [2.0, 0.25], [1.0, 0.75]])
+
+
+def _signal(name: str) -> list[Case]:
+    """A convolution of two arrays, of a matrix with a smaller one, in each mode."""
+    made = [
+        case(lambda m, x, y, mode=mode: getattr(m.scipy.signal, name)(x, y, mode), A(4, 3), A(2, 2), c=True, jax=False)
+        for mode in ("full", "same", "valid")
+    ]
+    return [*made, case(lambda m, x, y: getattr(m.scipy.signal, name)(x, y), A(2, 3, 2), A(2, 1, 2), jax=False)]
+
+
+SIGNAL: dict[str, list[Case]] = {name: _signal(name) for name in ("convolve", "correlate", "fftconvolve")}
+SIGNAL["lfilter"] = [
+    case(lambda m, x: m.scipy.signal.lfilter([1.0, 0.5], [2.0, -0.3, 0.2], x, axis=0), A(5, 2), jax=False),
+    case(lambda m, b, a, x: m.scipy.signal.lfilter(b, a, x), A(2), P(3), A(2, 5), vmap=False, jax=False),
+    case(lambda m, b, x, z: m.scipy.signal.lfilter(b, [1.0, -0.5, 0.3], x, zi=z), A(3), A(4), A(2), c=True, jax=False),
+]
+
+
+def _filter(name: str, text: str, **words: Any) -> list[Case]:
+    return [case(eval(f"lambda m, x: m.scipy.ndimage.{name}(x{text})", {"kernel": _KERNEL}), A(4, 5), jax=False, **words)]
+
+
+NDIMAGE: dict[str, list[Case]] = {
+    "convolve": _filter("convolve", ", kernel"),
+    "convolve1d": _filter("convolve1d", ", [1.0, 2.0, 0.5], 0, mode='wrap'"),
+    "correlate": _filter("correlate", ", kernel, mode='constant'"),
+    "correlate1d": _filter("correlate1d", ", [1.0, 2.0, 0.5]"),
+    "gaussian_filter": _filter("gaussian_filter", ", 0.4"),
+    "gaussian_filter1d": _filter("gaussian_filter1d", ", 0.5, mode='nearest'"),
+    "laplace": _filter("laplace", ""),
+    "maximum_filter": _filter("maximum_filter", ", 2"),
+    "maximum_filter1d": _filter("maximum_filter1d", ", 3"),
+    "median_filter": _filter("median_filter", ", (1, 3)"),
+    "minimum_filter": _filter("minimum_filter", ", 2"),
+    "minimum_filter1d": _filter("minimum_filter1d", ", 3"),
+    "percentile_filter": _filter("percentile_filter", ", 40, (3, 1)"),
+    "prewitt": _filter("prewitt", ""),
+    "rank_filter": _filter("rank_filter", ", 1, (1, 3)"),
+    "sobel": _filter("sobel", ", 0"),
+    "uniform_filter": _filter("uniform_filter", ", 2"),
+    "uniform_filter1d": _filter("uniform_filter1d", ", 3"),
+}
+NDIMAGE_REFUSED: dict[str, Any] = {
+    "map_coordinates": lambda m, x: m.scipy.ndimage.map_coordinates(x, [[0.5, 1.5]]),
+    "shift": lambda m, x: m.scipy.ndimage.shift(x, 0.5),
+    "spline_filter": lambda m, x: m.scipy.ndimage.spline_filter(x),
+    "spline_filter1d": lambda m, x: m.scipy.ndimage.spline_filter1d(x),
+    "zoom": lambda m, x: m.scipy.ndimage.zoom(x, 2.0),
+}

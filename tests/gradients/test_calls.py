@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gradients.differences import check_gradient, differences, random
 
 import weft
+from gradients.differences import check_gradient, differences, random
 from weft import cuda
 from weft.errors import GradientError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.gradients import table, table_linalg, table_ufuncs
+from tests.gradients import page, table, table_linalg, table_ufuncs
 from tests.gradients.cases import Case
 
 import weft
@@ -19,6 +19,8 @@ _RIGHT = {
     **{f"fft.{name}": cases for name, cases in table_linalg.FFT.items()},
     **{f"special.{name}": cases for name, cases in table_linalg.SPECIAL.items()},
     **{f"math.{name}": cases for name, cases in table_linalg.MATH.items()},
+    **{f"signal.{name}": cases for name, cases in table_linalg.SIGNAL.items()},
+    **{f"ndimage.{name}": cases for name, cases in table_linalg.NDIMAGE.items()},
 }
 _CASES = [pytest.param(name, case, id=f"{name}-{at}") for name, cases in _RIGHT.items() for at, case in enumerate(cases)]
 _COMPLEX = [pytest.param(name, case, id=f"{name}-{at}") for name, cases in _RIGHT.items() for at, case in enumerate(cases) if case.c]
@@ -168,7 +170,7 @@ def test_flat(name: str, f: Any) -> None:
     np.testing.assert_array_equal(found, np.zeros(4))
 
 
-@pytest.mark.parametrize(("name", "f"), table.REFUSED.items())
+@pytest.mark.parametrize(("name", "f"), [*table.REFUSED.items(), *table_linalg.NDIMAGE_REFUSED.items()])
 def test_refused(name: str, f: Any) -> None:
     def loss(x: Any) -> Any:
         f(weft, x)
@@ -185,11 +187,17 @@ def _known(*parts: Any) -> set[str]:
 def test_every_name_is_in_the_table() -> None:
     """A new function of a namespace needs a row."""
     from weft import arrays, fft, linalg, math
-    from weft.scipy import special
+    from weft.scipy import ndimage, signal, special
 
     names = _known(table.RIGHT, table.FLAT, table.REFUSED, table.NOTHING, table_ufuncs.NOTHING)
     assert set(arrays.NAMES) == names
     assert set(linalg.__all__) == _known(table_linalg.LINALG, table_linalg.LINALG_FLAT, table_linalg.LINALG_NOTHING)
     assert set(fft.__all__) == _known(table_linalg.FFT, table_linalg.FFT_NOTHING)
     assert set(special.__all__) == _known(table_linalg.SPECIAL)
+    assert set(signal.__all__) == _known(table_linalg.SIGNAL)
+    assert set(ndimage.__all__) == _known(table_linalg.NDIMAGE, table_linalg.NDIMAGE_REFUSED)
     assert set(math.__all__) == _known(table_linalg.MATH, table_linalg.MATH_FLAT, table_linalg.MATH_NOTHING)
+
+
+def test_the_page_says_what_the_table_does() -> None:
+    assert page.PAGE.read_text() == page.page(), "python -m tests.gradients.page writes it"

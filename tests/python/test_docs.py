@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-NAMES = ("guide", "arrays", "lazy", "gradients", "namespace", "linalg", "nn", "random", "cupy", "dask", "scipy")
+NAMES = ("guide", "arrays", "lazy", "graphs", "gradients", "namespace", "linalg", "nn", "random", "cupy", "dask", "scipy")
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 
 

@@ -290,31 +290,34 @@ pub fn from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
     ))
 }
 
-/// The elements of another library's tensor where they are, for the time of a call: a NumPy array of those in the host's memory, a device
-/// array of those on a CUDA device. `owner`, which is the tensor, keeps the memory; the capsule is looked at and left as it was.
-#[pyfunction]
-pub fn view_of_dlpack<'py>(capsule: &Bound<'py, PyAny>, owner: Bound<'py, PyAny>, writable: bool) -> PyResult<Bound<'py, PyAny>> {
-    let py = owner.py();
-    // SAFETY: the object is alive; a capsule of this name holds such a structure, and an error is set where it has another name.
-    let managed = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr()) }.cast::<Managed>();
-    if managed.is_null() {
-        return Err(PyErr::fetch(py));
-    }
-    // SAFETY: as above; the capsule keeps it.
-    let tensor = unsafe { &(*managed).tensor };
-    let scalar = known_scalar(tensor.dtype)?;
-    let rank = usize::try_from(tensor.ndim).unwrap_or(0);
-    let shape = entries(tensor.shape, rank).unwrap_or_default();
-    let item = scalar.size() as i64;
-    let strides = match entries(tensor.strides, rank) {
-        Some(strides) => strides.iter().map(|s| s * item).collect(),
-        None => dense_strides(&shape, item),
+/// What a capsule tells that nobody has used yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Peeked<'a> {
+    pub elem: Scalar,
+    pub address: u64,
+    pub shape: &'a [i64],
+    /// In elements; empty if they lie in C's order.
+    pub strides: &'a [i64],
+    /// The number of the CUDA device that they are on.
+    pub device: Option<i32>,
+}
+
+/// Looks into a plain capsule, which stays as it was; nothing for other objects. BufferError for elements or devices that are not Weft's.
+pub fn peek<'a>(capsule: &'a Bound<'_, PyAny>) -> PyResult<Option<Peeked<'a>>> {
+    // SAFETY: the object is alive; a valid capsule of this name holds such a structure, and keeps it while nobody takes it over, for which
+    // the caller's thread is attached.
+    let tensor = unsafe {
+        if ffi::PyCapsule_IsValid(capsule.as_ptr(), NAME.as_ptr()) == 0 {
+            return Ok(None);
+        }
+        &(*ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr()).cast::<Managed>()).tensor
     };
-    let place = Elements {
-        elem: scalar,
+    let rank = usize::try_from(tensor.ndim).unwrap_or(0);
+    Ok(Some(Peeked {
+        elem: known_scalar(tensor.dtype)?,
         address: tensor.data as u64 + tensor.byte_offset,
-        shape: shape.iter().map(|&n| n as isize).collect(),
-        strides: strides.iter().map(|&n| n as isize).collect(),
+        shape: listed(tensor.shape, rank),
+        strides: listed(tensor.strides, rank),
         device: match tensor.device_type {
             CPU => None,
             CUDA => Some(tensor.device_id),
@@ -324,6 +327,36 @@ pub fn view_of_dlpack<'py>(capsule: &Bound<'py, PyAny>, owner: Bound<'py, PyAny>
                 )));
             }
         },
+    }))
+}
+
+fn listed<'a>(start: *const i64, rank: usize) -> &'a [i64] {
+    if rank == 0 || start.is_null() {
+        return &[];
+    }
+    // SAFETY: DLPack's arrays hold one entry per axis, as long as the tensor is there.
+    unsafe { std::slice::from_raw_parts(start, rank) }
+}
+
+/// The elements of another library's tensor where they are, for the time of a call: a NumPy array of those in the host's memory, a device
+/// array of those on a CUDA device. `owner`, which is the tensor, keeps the memory; the capsule is looked at and left as it was.
+#[pyfunction]
+pub fn view_of_dlpack<'py>(capsule: &Bound<'py, PyAny>, owner: Bound<'py, PyAny>, writable: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = owner.py();
+    let Some(tensor) = peek(capsule)? else {
+        return Err(PyTypeError::new_err("expected a DLPack capsule that nobody has used yet"));
+    };
+    let item = tensor.elem.size() as i64;
+    let strides = match tensor.strides.len() == tensor.shape.len() {
+        true => tensor.strides.iter().map(|s| s * item).collect(),
+        false => dense_strides(tensor.shape, item),
+    };
+    let place = Elements {
+        elem: tensor.elem,
+        address: tensor.address,
+        shape: tensor.shape.iter().map(|&n| n as isize).collect(),
+        strides: strides.iter().map(|&n| n as isize).collect(),
+        device: tensor.device,
     };
     // SAFETY: the tensor keeps its memory, and only a call works with what is made here.
     unsafe { place.view(py, owner, writable) }

@@ -13,6 +13,7 @@ use weft_runtime::Device;
 
 use crate::array::{DeviceArray, Memory, dense_strides};
 use crate::bind::Args;
+use crate::dlpack::Peeked;
 use crate::lazy::NdArray;
 use crate::numpy::Numpy;
 use crate::signature::is_safe;
@@ -69,6 +70,32 @@ impl<'py> Input<'py> {
                 format!("an operand is {object}, which is neither a number nor an array"),
             )),
         }
+    }
+
+    /// What a capsule of DLPack's tells of; it keeps the memory.
+    pub fn of_tensor(capsule: Bound<'py, PyAny>, tensor: &Peeked<'_>) -> PyResult<Input<'py>> {
+        if tensor.device.is_some() {
+            return Err(errors::internal(capsule.py(), "an operand is not in the host's memory".into()));
+        }
+        let item = tensor.elem.size() as i64;
+        let mut strides: SmallVec<[i64; 4]> = tensor.strides.iter().map(|stride| stride * item).collect();
+        if strides.len() != tensor.shape.len() {
+            strides = SmallVec::from_vec(dense_strides(tensor.shape, item));
+        }
+        Ok(Input {
+            ty: ArgType::Strong(tensor.elem),
+            elem: tensor.elem,
+            array: Some(Geometry {
+                data: tensor.address,
+                shape: tensor.shape.iter().map(|&n| n as u64).collect(),
+                strides,
+                item: item as u64,
+                layout: None,
+            }),
+            memory: None,
+            object: capsule,
+            bits: [0; 2],
+        })
     }
 
     pub fn array(numpy: &Numpy, object: Bound<'py, PyAny>) -> PyResult<Input<'py>> {

@@ -27,7 +27,7 @@ use crate::operand::{
 };
 use crate::signature::show;
 use crate::stream::PyStream;
-use crate::{adjoint, core, devices, errors};
+use crate::{adjoint, core, devices, dlpack, errors};
 
 /// A scalar function as a ufunc, over the dispatcher that compiles the function itself.
 #[pyclass(frozen, weakref, subclass, module = "weft._weft")]
@@ -42,6 +42,9 @@ pub struct Ufunc {
     /// What draws of random numbers apply, with the types of their parameters.
     drawn: OnceLock<(String, &'static Operation)>,
     loops: Mutex<HashMap<LoopKey, Arc<Compiled>>>,
+    /// What the last call took of these two, which the next one often takes again.
+    last: Mutex<Option<(ScalarKey, Arc<ScalarLoop>)>>,
+    last_loop: Mutex<Option<(LoopKey, Arc<Compiled>)>>,
 }
 
 /// The scalar function for one row of types, and its result's type.
@@ -104,6 +107,8 @@ impl Ufunc {
             scalars: Mutex::default(),
             drawn: OnceLock::new(),
             loops: Mutex::default(),
+            last: Mutex::default(),
+            last_loop: Mutex::default(),
         })
     }
 
@@ -144,6 +149,29 @@ impl Ufunc {
             order: Order::Keep,
         };
         self.computed(args.py(), numpy, self.inputs(numpy, &args)?, target, None, "same_kind", stream)
+    }
+
+    /// Calls the function on tensors of other libraries in the host's memory, which DLPack's capsules tell of, and on numbers; the output
+    /// follows them. It has their common shape, lies apart from them, and has a type that the result can be cast to.
+    #[pyo3(signature = (*args))]
+    fn _on_tensors(&self, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = args.py();
+        let numpy = Numpy::get(py)?;
+        let mut inputs = args
+            .iter()
+            .map(|object| match dlpack::peek(&object)? {
+                Some(tensor) => Input::of_tensor(object.clone(), &tensor),
+                None => Input::new(numpy, object.clone()),
+            })
+            .collect::<PyResult<SmallVec<[Input<'_>; 4]>>>()?;
+        let target = inputs.pop().filter(|_| inputs.len() == self.arity());
+        let target = target.ok_or_else(|| errors::internal(py, format!("{} is not called with its operands", self.__name__())))?;
+        let device = devices::cpu();
+        let (types, scalar) = self.choose(py, device, &inputs, None, false)?;
+        check_inputs(&inputs, &scalar.params, "same_kind")?;
+        check_result(scalar.result, target.elem, "same_kind")?;
+        let shape = target.geometry().shape;
+        self.run(py, device, types, &scalar, &shape, &inputs, &target, None, None)
     }
 
     /// Records the function of whole numbers that count up from a position, one for each element of a shape, and of the same numbers for
@@ -522,9 +550,18 @@ impl Ufunc {
     }
 
     fn scalar(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<Arc<ScalarLoop>> {
-        let key = (types.to_vec(), device.limits().float64);
-        if let Some(found) = lock(&self.scalars).get(&key) {
+        let float64 = device.limits().float64;
+        if let Some((key, found)) = &*lock(&self.last)
+            && key.0 == types
+            && key.1 == float64
+        {
             return Ok(found.clone());
+        }
+        let key = (types.to_vec(), float64);
+        let known = lock(&self.scalars).get(&key).cloned();
+        if let Some(found) = known {
+            *lock(&self.last) = Some((key, found.clone()));
+            return Ok(found);
         }
         let core = &self._weft_dispatcher_.get().core;
         let mut compiled = core.front(py, device, &types[..types.len().saturating_sub(self.pullbacks.len())])?;
@@ -632,8 +669,15 @@ impl Ufunc {
             .collect();
         let rank = plan.extents.len();
         let key = (device.id(), types, rank, access, masked);
-        if let Some(found) = lock(&self.loops).get(&key) {
+        if let Some((last, found)) = &*lock(&self.last_loop)
+            && *last == key
+        {
             return Ok(found.clone());
+        }
+        let known = lock(&self.loops).get(&key).cloned();
+        if let Some(found) = known {
+            *lock(&self.last_loop) = Some((key, found.clone()));
+            return Ok(found);
         }
         let access = &key.3;
         let last = access.len() - 1;

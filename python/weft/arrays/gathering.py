@@ -11,13 +11,14 @@ import numpy as np
 from weft._weft import _assign, _cast, _fold, _followed, _order, _reshape, _select, _strided, _to_numpy, ndarray
 from weft.kernels.launching import fits, launched, on_a_device
 
-from . import _compiled
+from . import _compiled, indexing
 from ._common import (
     array_of,
     axis_of,
     broadcast_shape,
     check_order,
     checked_out,
+    counting_dtype,
     flat,
     given,
     in_order,
@@ -92,7 +93,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     if number.size and a.shape[axis] == 0 and 0 not in a.shape[:axis] + a.shape[axis + 1 :]:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if _followed(a, number):
-        return _put_out(a[(slice(None),) * axis + (_inside(array_of(number), a.shape[axis], mode),)], out)
+        key = (*(slice(None),) * axis, _inside(number, a, a.shape[axis], mode))
+        return _put_out(indexing.getitem(a, key), out)
     if on_a_device(a) and fits(a):
         from weft.kernels.subscripts import taken_along
 
@@ -102,9 +104,10 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     return _put_out(_reshape(found, shape), out)
 
 
-def _inside(number: ndarray, n: int, mode: str) -> ndarray:
-    """Indices as `mode` has them: those outside are others inside, unless they are to raise."""
-    number = _cast(number, np.dtype(np.int64))
+def _inside(number: Any, a: ndarray, n: int, mode: str) -> ndarray:
+    """Indices beside an array as `mode` has them: those outside are others inside, unless they are to raise."""
+    counting = counting_dtype(a.device)
+    number = _cast(number, counting) if isinstance(number, ndarray) else array_of(number.astype(counting), device=a.device)
     if mode == "raise" or n == 0:
         return number
     return u("remainder", number, n) if mode == "wrap" else u("minimum", u("maximum", number, 0), n - 1)
@@ -214,7 +217,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
     values = flat(values_for(v, a.dtype))
     if _followed(a, number, values):
-        _put_followed(a, _inside(flat(array_of(number)), a.size, mode), values)
+        _put_followed(a, flat(_inside(number, a, a.size, mode)), values)
         return
     if on_a_device(a) and fits(a, number):
         from weft.kernels.subscripts import with_values

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _Graph, _graph_of_text, ndarray
+from weft._weft import _followed, _full, _Graph, _graph_of_text, ndarray
 
 from ._common import as_device, as_dtype
 from .compiling import Compiled, _built, _flattened, _Same, _told
@@ -93,6 +93,8 @@ class LoadedGraph:
         spec = [_flattened(args, arrays, self._name), _flattened(keywords, arrays, self._name)]
         if spec != self._arguments:
             raise ValueError("the arguments are others than those that the graph was captured for: " + _difference(spec, self._arguments))
+        if _followed(*arrays):
+            raise ValueError("a loaded graph has no gradient: take that of the function, and save a graph of both")
         return _built(self._result, self._graph.replay_anyhow(arrays))
 
     def __repr__(self) -> str:

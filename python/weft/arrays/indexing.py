@@ -12,7 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _followed, _from_numpy, _full, _order_of_steps, _reshape, _select, _to_numpy, ndarray
+from weft._weft import (
+    _assign,
+    _broadcast,
+    _cast,
+    _followed,
+    _from_numpy,
+    _full,
+    _order_of_steps,
+    _reshape,
+    _select,
+    _tape_is_here,
+    _to_numpy,
+    ndarray,
+)
 from weft.arrays import _compiled, _moves
 from weft.arrays._common import Order, in_order, out_of_order
 from weft.errors import CaptureError
@@ -30,7 +43,7 @@ def getitem(x: ndarray, key: Any) -> ndarray:
     >>> x[x > 4]
     array([5, 6])
     """
-    if _followed(x, key):
+    if _tape_is_here() and _followed(x, key):
         from weft.gradients.rules import subscripts
 
         subscripts.check(key)
@@ -155,7 +168,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         return
     if _is_lone_mask(entries) and _set_masked(x, entries[0].value, value):
         return
-    if _followed(x, key, value):
+    if _tape_is_here() and _followed(x, key, value):
         from weft.gradients.rules import subscripts
 
         subscripts.check(key)

@@ -120,6 +120,9 @@ def _shape(given: Any) -> tuple[Any, ...]:
 class Operation:
     """A function of Weft's with all that a framework has to know to make an operation of it."""
 
+    is_derived = False
+    """Whether it gives another operation's gradient."""
+
     def __init__(
         self,
         f: Any,
@@ -227,6 +230,11 @@ class Operation:
             if taken in names:
                 raise ValueError(f"vjp: {taken!r} means what comes back and what was given, and {self.name} has a parameter of that name")
         return Chosen(vjp, [*names, "out", "g"], "vjp")
+
+    def everywhere(self) -> Any:
+        """Of a vectorized function the one that runs where its operands are."""
+        remake, (scalar, cuda) = self.f._remake_
+        return self.f if cuda else remake(scalar, True)
 
     def bound(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> list[Any]:
         """The arguments of a call in the order of the parameters, with defaults; a TypeError where they do not fit."""

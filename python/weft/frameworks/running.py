@@ -28,12 +28,6 @@ def returns_nothing(operation: Operation) -> None:
     raise RuntimeError(f"{operation.name} returns something, and out= names parameters that it writes to: let it do one or the other")
 
 
-def on_devices(f: Any) -> Any:
-    """The vectorized function that runs where its operands are."""
-    remake, (scalar, cuda) = f._remake_
-    return f if cuda else remake(scalar, True)
-
-
 class Streams:
     """Streams of others as Weft's, which are made once."""
 
@@ -73,17 +67,39 @@ class Launchers:
         found = self.known.get(key)
         if found is None:
             with _weft.device("cpu"):
-                found = _launcher(self.operation, key, _weft.Stream(default=True))
+                found = self.made(key, self.cpu_stream)
             if len(self.known) > _MOST_GRIDS:
                 self.known.clear()
             self.known[key] = found
         return found
 
+    @functools.cached_property
+    def cpu_stream(self) -> Any:
+        """The stream of the CPU, which says that a launch is meant for it."""
+        with _weft.device("cpu"):
+            return _weft.Stream(default=True)
+
+    def made(self, key: Any, stream: Any) -> _weft.Launcher:
+        """The kernel with its grid, on a stream of the current device."""
+        operation = self.operation
+        if operation.launch is not None:
+            if not 2 <= len(key) <= 3:
+                raise ValueError(f"launch= says (blocks, threads), or (blocks, threads, bytes of shared memory), not {key}")
+            return operation.f[(*key[:2], stream, *key[2:])]
+        if operation.grid is None and len(key) != 1:
+            operation.points({}, key)
+        return operation.f.forall(key, stream=stream)
+
+    def shared(self, first: Any, args: Any) -> int:
+        """The bytes of dynamic shared memory that a launch has."""
+        key = self.key(first, args) if self.operation.launch is not None else ()
+        return key[2] if len(key) == 3 else 0
+
     def launch(self, first: Any, args: Any, passed: list[Any], index: int, stream: Any) -> None:
         """Launches it on a CUDA device with the arrays there, in the order of a stream."""
         with _weft.device(f"cuda:{index}"):
             self._check_writes(passed)
-            _launcher(self.operation, self.key(first, args), stream or 0)(*passed)
+            self.made(self.key(first, args), stream or 0)(*passed)
 
     def _check_writes(self, passed: list[Any]) -> None:
         """Refuses a kernel that writes to an argument unasked. On the CPU its array is read-only, which those of devices cannot be."""
@@ -107,17 +123,6 @@ def _asked(operation: Operation, values: Mapping[str, Any], first: Any) -> Any:
     return tuple(points) if hasattr(points, "__iter__") else (points,)
 
 
-def _launcher(operation: Operation, key: Any, stream: Any) -> _weft.Launcher:
-    """The kernel with its grid, on a stream of the current device."""
-    if operation.launch is not None:
-        if not 2 <= len(key) <= 3:
-            raise ValueError(f"launch= says (blocks, threads), or (blocks, threads, bytes of shared memory), not {key}")
-        return operation.f[(*key[:2], stream, *key[2:])]
-    if operation.grid is None and len(key) != 1:
-        operation.points({}, key)
-    return operation.f.forall(key, stream=stream)
-
-
 def number_of(kind: str, array: Any) -> Any:
     """A parameter that is a number, from the array with one element that a framework gives."""
     return {"float": float, "int": int, "bool": bool}[kind](array.item())
@@ -126,13 +131,13 @@ def number_of(kind: str, array: Any) -> Any:
 def runner(operation: Operation) -> Callable[[Any, Any, Any], None]:
     """A function that fills the results: of arrays and numbers, the results' arrays, and on CUDA a device's number and a stream there."""
     if operation.sort == "vectorized":
-        everywhere = on_devices(operation.f)
+        everywhere = functools.cache(operation.everywhere)
 
         def elementwise(values: Any, outs: Any, place: Any) -> None:
             if place is None:
                 operation.f(*values, outs[0], casting="same_kind")
             else:
-                everywhere._run_on(place[1], *values, outs[0])
+                everywhere()._run_on(place[1], *values, outs[0])
 
         return elementwise
     if operation.sort == "function":
@@ -140,7 +145,7 @@ def runner(operation: Operation) -> Callable[[Any, Any, Any], None]:
     launchers = Launchers(operation)
 
     def kernel(values: Any, outs: Any, place: Any) -> None:
-        _fill(operation, outs, place)
+        fill(operation, outs, place)
         passed = [outs[i] if where == "out" else values[i] for where, i in operation.order]
         if place is None:
             launchers.find(outs[0], values)(*passed)
@@ -156,7 +161,7 @@ def _function(operation: Operation, values: Any, outs: Any, place: Any) -> None:
             f"{operation.name} is an njit function, which runs on the CPU: make the operation of a cuda.jit kernel or a vectorized function"
         )
     if not operation.returns:
-        _fill(operation, outs, None)
+        fill(operation, outs, None)
         passed = [outs[i] if where == "out" else values[i] for where, i in operation.order]
         if operation.f(*passed) is not None:
             returns_nothing(operation)
@@ -179,7 +184,8 @@ def check_returned(operation: Operation, item: Any, shape: tuple[int, ...], dtyp
         raise ValueError(f"{operation.name} returns an array of shape {array.shape}, and out= says {tuple(shape)}")
 
 
-def _fill(operation: Operation, outs: Any, place: Any) -> None:
+def fill(operation: Operation, outs: Any, place: Any) -> None:
+    """Gives results the first elements that `out` says."""
     for output, out in zip(operation.outputs, outs, strict=True):
         if output.fill is None:
             continue

@@ -50,8 +50,8 @@ def torch_op(
     `vectorize`d function it is known. `mutates` names tensors that are written to in place. A kernel has a thread for each point of
     `grid`, by default of its first result, or the blocks and threads of `launch`.
 
-    `vjp` is the rule of its gradient: a function of some of its arguments, ``out`` (what it gave) and ``g`` (the gradient for that), which
-    it names as its parameters. It gives a gradient for each tensor among the arguments, or None.
+    The gradient is derived from the function. `vjp` is a rule in its place: a function of some of the arguments, ``out`` (what was given)
+    and ``g`` (the gradient for that), which it names as its parameters. It gives a gradient for each tensor among the arguments, or None.
 
     TypeError and ValueError for what cannot be an operator.
 
@@ -63,24 +63,30 @@ def torch_op(
     tensor([2., 2.])
     """
     operation = Operation(f, out=out, mutates=mutates, vjp=vjp, grid=grid, launch=launch, numbers=numbers)
-    return _define(operation, f"weft::{operation.name}" if name is None else name)
+    return define(operation, f"weft::{operation.name}" if name is None else name)
 
 
-def _define(operation: Operation, full: str) -> torch._ops.OpOverload:
-    space, name = check_name(full)
-    if full in _LIBRARIES:
-        # As when a cell of a notebook runs again.
-        _LIBRARIES.pop(full)._destroy()
-    library = torch.library.Library(space, "FRAGMENT")
+def define(operation: Operation, full: str) -> torch._ops.OpOverload:
+    """An operator of that full name."""
+    library, name, find = library_for(full)
     library.define(name + _schema(operation), tags=(torch.Tag.pt2_compliant_tag,))
-    op = getattr(getattr(torch.ops, space), name).default
+    op = find()
     written = _written_out(operation)
     library.impl(name, written["on_cpu"], "CPU")
     library.impl(name, torch_cuda.implementation(operation, written["allocate"]), "CUDA")
     torch.library.register_fake(full, written["fake"], lib=library)
     torch_autograd.register(operation, op, library)
-    _LIBRARIES[full] = library
     return op
+
+
+def library_for(full: str) -> tuple[torch.library.Library, str, Callable[[], torch._ops.OpOverload]]:
+    """A library to define one operator in, the operator's name there, and what finds it afterwards."""
+    space, name = check_name(full)
+    if full in _LIBRARIES:
+        # As when a cell of a notebook runs again.
+        _LIBRARIES.pop(full)._destroy()
+    library = _LIBRARIES[full] = torch.library.Library(space, "FRAGMENT")
+    return library, name, lambda: getattr(getattr(torch.ops, space), name).default
 
 
 def _schema(operation: Operation) -> str:
@@ -108,8 +114,10 @@ def _written_out(operation: Operation) -> dict[str, Any]:
     given = [f"v{i}" if p.is_array else f"a{i}" for i, p in enumerate(operation.parameters)]
     if operation.sort == "vectorized":
         scope["made"] = _Elementwise(operation).result
+        scope["f"] = operation.f._on_tensors
         allocate = f"    return made({tensors})"
-        body = [f"o = made({tensors})", *views, f"f({', '.join([*given, 'view(capsule(o), o, True)'])})", "return o"]
+        operands = [f"capsule(a{i})" if p.is_array else f"a{i}" for i, p in enumerate(operation.parameters)]
+        body = [f"o = made({tensors})", f"f({', '.join([*operands, 'capsule(o)'])})", "return o"]
     else:
         scope["made"] = _allocator(operation)
         allocate = f"    return made({names})"

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
+from . import torch_adjoints
 from .operation import Operation, gradients
 
 _below = torch._C._AutoDispatchBelowAutograd
@@ -69,15 +70,23 @@ def _refused(op: torch._ops.OpOverload) -> Callable[..., Any]:
     return refuse
 
 
+def _refused_again(full: str) -> tuple[Callable[..., Any], None]:
+    """The backward function of an operator that gives another one's gradient."""
+
+    def refuse(ctx: Any, *grads: Any) -> Any:
+        raise RuntimeError(
+            f"{full} has no gradient: second derivatives are not derived. Give the first ones as a rule, torch_op(..., vjp=), of operators "
+            "that have gradients"
+        )
+
+    return refuse, None
+
+
 def _rule(operation: Operation, full: str) -> tuple[Callable[..., Any], Callable[..., None] | None]:
     """The backward function of an operator, and what saves tensors for it."""
     rule = operation.rule
     if rule is None:
-
-        def none(ctx: Any, *grads: Any) -> Any:
-            raise RuntimeError(f"{full} has no gradient: give its rule, torch_op(..., vjp=lambda {operation.arrays[0].name}, g: ...)")
-
-        return none, None
+        return _refused_again(full) if operation.is_derived else torch_adjoints.rule(operation, full)
 
     kept = [i for i, p in enumerate(operation.parameters) if p.name in rule.names and p.is_array]
     numbers = [i for i, p in enumerate(operation.parameters) if p.name in rule.names and not p.is_array]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from weft._weft import view_of_dlpack
 
 from .operation import Operation
-from .running import Launchers, Streams, on_devices
+from .running import Launchers, Streams
 
 _capsule = torch._C._to_dlpack
 
@@ -59,16 +60,16 @@ def _refusing(operation: Operation) -> Callable[..., Any]:
 STREAMS = Streams()
 
 
-def _current(index: int) -> Any:
+def current(index: int) -> Any:
     """PyTorch's current stream of a device as Weft's; None is the default stream."""
     return STREAMS.of(index, torch.cuda.current_stream(index).cuda_stream)
 
 
 def _elementwise(operation: Operation) -> Callable[..., None]:
-    f = on_devices(operation.f)
+    everywhere = functools.cache(operation.everywhere)
 
     def run(args: tuple[Any, ...], values: list[Any], outs: tuple[Any, ...], views: list[Any], index: int) -> None:
-        f._run_on(_current(index), *values, views[0])
+        everywhere()._run_on(current(index), *values, views[0])
 
     return run
 
@@ -81,6 +82,6 @@ def _kernel(operation: Operation) -> Callable[..., None]:
         given = dict(zip(names, args, strict=True))
         first = outs[0] if outs else next(given[name] for name in names if name in operation.mutates)
         passed = [views[i] if where == "out" else values[i] for where, i in operation.order]
-        launchers.launch(first, args, passed, index, _current(index))
+        launchers.launch(first, args, passed, index, current(index))
 
     return run

@@ -16,6 +16,7 @@ from weft._weft import (
     _full,
     _is_same,
     _tape_call,
+    _tape_is_here,
     _tape_lacks_elements,
     _tape_pause,
     _tape_place,
@@ -217,7 +218,7 @@ def primitive(
 
     @functools.wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
-        if not _followed(args, keywords):
+        if not _tape_is_here() or not _followed(args, keywords):
             return function(*args, **keywords)
         if not rule and rules is not None:
             import_module(f"weft.gradients.rules.{rules}")
@@ -265,7 +266,7 @@ def without_gradient(
 
     @functools.wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
-        if not _followed(args, keywords):
+        if not _tape_is_here() or not _followed(args, keywords):
             return function(*args, **keywords)
         if not _lacks_elements(args, keywords):
             return unseen(function, *args, **keywords)

@@ -134,9 +134,9 @@ def convolved(windows: Windows, groups: int) -> Callable[..., ndarray]:
     def backward(kept: Any, given: ndarray) -> tuple[ndarray, ...]:
         x, weight, columns, biased = kept
         # What all of them read, and is stored when the first of them does.
-        rows = given.transpose(1, 0, 2, 3).reshape((groups, given.shape[1] // groups, -1))
+        rows = _grouped(groups, given.transpose(1, 0, 2, 3))
         found = _of_input(windows, groups, x.shape, weight, given, rows), _of_weight(windows, groups, x, weight.shape, given, rows, columns)
-        return (*found, weft.sum(rows, axis=2).reshape(-1)) if biased else found
+        return (*found, weft.sum(rows, axis=-1).reshape(-1)) if biased else found
 
     return with_rule(convolution, forward, backward)
 
@@ -153,10 +153,10 @@ def _forward(windows: Windows, groups: int, x: ndarray, weight: ndarray) -> tupl
         return weft.zeros((x.shape[0], outs, *counts), dtype=x.dtype, device=x.device), None
     if _is_direct(windows, groups, weight.shape):
         return _direct(windows, x, weight, counts), None
-    rows, parts, columns = weight.reshape((groups, outs // groups, -1)), [], None
+    rows, parts, columns = _grouped(groups, weight), [], None
     for columns in _columns(windows, groups, x, counts):
-        parts.append(_product(rows, columns))
-    found = parts[0] if len(parts) == 1 else weft.concatenate(parts, axis=2)
+        parts.append(weft.matmul(rows, columns))
+    found = parts[0] if len(parts) == 1 else weft.concatenate(parts, axis=-1)
     return found.reshape((outs, x.shape[0], *counts)).transpose(1, 0, 2, 3), columns if len(parts) == 1 else None
 
 
@@ -169,23 +169,24 @@ def _direct(windows: Windows, x: ndarray, weight: ndarray, counts: Shape) -> nda
     return functools.reduce(lambda a, b: a + b, products).reshape((x.shape[0], channels * each, *counts))
 
 
-def _product(a: ndarray, b: ndarray) -> ndarray:
-    """Of stacks of matrices; a stack of one is one."""
-    return weft.matmul(a[0], b[0])[None] if a.shape[0] == 1 else weft.matmul(a, b)
+def _grouped(groups: int, x: ndarray) -> ndarray:
+    """An array with channels in front as a matrix of rows, or as a stack of one for each group."""
+    return x.reshape((groups, x.shape[0] // groups, -1) if groups > 1 else (x.shape[0], -1))
 
 
 def _columns(windows: Windows, groups: int, x: ndarray, counts: Shape) -> Iterator[ndarray]:
-    """(groups, c/groups·kh·kw, n·oh·ow) of as many examples at a time as make a part."""
+    """(c·kh·kw, n·oh·ow), or (groups, c/groups·kh·kw, n·oh·ow), of as many examples at a time as make a part."""
     n, channels = x.shape[:2]
     if windows == Windows((1, 1), (1, 1), (1, 1), (0, 0), (0, 0)):
-        yield x.transpose(1, 0, 2, 3).reshape((groups, channels // groups, -1))
+        yield _grouped(groups, x.transpose(1, 0, 2, 3))
         return
     turned = x.transpose(1, 0, 2, 3)
     depth = channels * math.prod(windows.size)
     together = max(_PART // (depth * math.prod(counts) * x.dtype.itemsize), 1)
     for start in range(0, n, together):
         padded = bordered(turned[:, start : start + together], windows, 0)
-        yield _laid_out(windows, padded, counts).reshape((groups, depth // groups, -1))
+        laid = _laid_out(windows, padded, counts)
+        yield laid.reshape((groups, depth // groups, -1) if groups > 1 else (depth, -1))
 
 
 def _laid_out(windows: Windows, padded: ndarray, counts: Shape) -> ndarray:
@@ -211,9 +212,9 @@ def _of_weight(
         return weft.stack(sums, axis=-1).reshape(weight_shape)
     found, start = None, 0
     for each in _columns(windows, groups, x, counts) if columns is None else [columns]:
-        part = rows if each.shape[2] == rows.shape[2] else rows[:, :, start : start + each.shape[2]]
-        product = _product(part, each.transpose(0, 2, 1))
-        found, start = product if found is None else found + product, start + each.shape[2]
+        part = rows if each.shape[-1] == rows.shape[-1] else rows[..., start : start + each.shape[-1]]
+        product = weft.matmul(part, each.swapaxes(-1, -2))
+        found, start = product if found is None else found + product, start + each.shape[-1]
     assert found is not None
     return found.reshape(weight_shape)
 
@@ -230,7 +231,7 @@ def _of_input(windows: Windows, groups: int, shape: Shape, weight: ndarray, give
         asked = given.reshape((n, channels, each, *counts))
         parts = (((i, j), weft.sum(asked * factors[:, :, i, j, None, None], axis=2)) for i, j in taps(windows))
         return added_back(parts, windows, (n, channels), tuple(extents), given)
-    columns = _product(weight.reshape((groups, weight.shape[0] // groups, -1)).transpose(0, 2, 1), rows)
+    columns = weft.matmul(_grouped(groups, weight).swapaxes(-1, -2), rows)
     if windows == Windows((1, 1), (1, 1), (1, 1), (0, 0), (0, 0)):
         return columns.reshape((channels, n, *extents)).transpose(1, 0, 2, 3)
     laid = columns.reshape((channels, *windows.size, n, *counts))

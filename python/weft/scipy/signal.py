@@ -12,6 +12,7 @@ from weft._weft import ndarray
 from weft.arrays import _compiled
 from weft.arrays._common import axis_of
 from weft.errors import UnsupportedError
+from weft.gradients.primitives import primitive, unseen
 
 __all__ = ["convolve", "correlate", "fftconvolve", "lfilter"]
 
@@ -102,9 +103,15 @@ def _direct(x: ndarray, y: ndarray) -> ndarray:
     worked = np.dtype(np.int64) if kind.kind == "b" else np.dtype(np.float32) if kind.itemsize == 2 and kind.kind in "fV" else kind
     large, small = (x, y) if x.size >= y.size else (y, x)
     solid = [weft.reshape(each.astype(worked, copy=False), (1,) * (3 - each.ndim) + each.shape) for each in (large, small)]
-    found = _compiled.on_hosts(_compiled.function_of(_CONVOLUTION, "x, y"), *(weft.ascontiguousarray(each) for each in solid))
+    found = whole(*solid)
     found = weft.reshape(found, found.shape[3 - x.ndim :])
     return found != 0 if kind.kind == "b" else found.astype(kind, copy=False)
+
+
+@primitive(rules="signals")
+def whole(x: ndarray, y: ndarray) -> ndarray:
+    """The whole convolution of two arrays of three axes and one dtype, of which the second is the smaller one."""
+    return _compiled.on_hosts(_compiled.function_of(_CONVOLUTION, "x, y"), weft.ascontiguousarray(x), weft.ascontiguousarray(y))
 
 
 # Each element of the smaller array adds a multiple of the larger one.
@@ -213,7 +220,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     if kind.char not in "fdFD":
         raise UnsupportedError(f"Parameter's dtypes produced result type '{kind}', which is not supported!")
     at = axis_of(axis, signal.ndim)
-    if weft.asnumpy(below)[0] == 0:
+    if unseen(weft.asnumpy, below)[0] == 0:
         raise ValueError("the first coefficient of a is zero")
     order = max(above.size, below.size) - 1
     delays = _delays(state, signal, at, order, kind)
@@ -222,10 +229,15 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     lines = weft.ascontiguousarray(weft.moveaxis(signal.astype(kind, copy=False), at, -1))
     count = math.prod(lines.shape[:-1])
     rows, held = (weft.reshape(weft.ascontiguousarray(each), (count, each.shape[-1])) for each in (lines, delays))
-    function = _compiled.function_of(_FILTER, "b, a, x, z")
-    found, left = _compiled.on_hosts(function, above, below, rows, held)
+    found, left = filtered(above, below, rows, held)
     output = weft.moveaxis(weft.reshape(found, lines.shape), -1, at)
     return output if zi is None else (output, weft.moveaxis(weft.reshape(left, delays.shape), -1, at))
+
+
+@primitive(rules="signals")
+def filtered(above: ndarray, below: ndarray, rows: ndarray, held: ndarray) -> tuple[ndarray, ndarray]:
+    """What `lfilter` gives of rows of one dtype: as many coefficients above as below, which begin with 1, and what is in the delays."""
+    return _compiled.on_hosts(_compiled.function_of(_FILTER, "b, a, x, z"), above, below, rows, held)
 
 
 def _delays(state: ndarray | None, signal: ndarray, axis: int, order: int, kind: np.dtype) -> ndarray:

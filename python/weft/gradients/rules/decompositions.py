@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _full, _iota, _part, _reshape, ndarray
-from weft.arrays._common import select, u
+from weft.arrays._common import counting_dtype, real_dtype, select, u
 from weft.arrays.joining import concatenate
 from weft.arrays.products import matrices, tril, triu
 from weft.arrays.shapes import diagonal, matrix_transpose
@@ -48,7 +48,7 @@ def _real(x: ndarray) -> ndarray:
 
 def _unit(n: int, like: ndarray) -> ndarray:
     """Where the diagonal is, as a mask."""
-    numbers = _iota(n, 0, 1, np.dtype(np.int64), like.device)
+    numbers = _iota(n, 0, 1, counting_dtype(like.device), like.device)
     return u("equal", numbers[:, None], numbers)
 
 
@@ -359,7 +359,9 @@ def _(g: ndarray, y: ndarray, a: ndarray, rcond: Any, hermitian: bool) -> tuple[
 
 def _least_squares(a: ndarray, sides: ndarray, rcond: float) -> tuple[ndarray, ndarray, ndarray]:
     if 0 in a.shape:
-        return least_squares(a, sides, rcond)
+        x = _full((a.shape[1], sides.shape[1]), 0, a.dtype, a.device)
+        values = _full((0,), 0, real_dtype(a.dtype), a.device)
+        return x, _full((), 0, np.dtype(np.int32), a.device), values
     rank = unseen(least_squares, a, sides, rcond)[1]
     return _product(pseudo_inverses(a, rcond, False), sides), rank, call("svd_values", a)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft._weft import _cast, _full, _iota, _reshape, _select, _to_numpy, _ufunc, ndarray
 from weft.arrays import _compiled
-from weft.arrays._common import is_half
+from weft.arrays._common import counting_dtype, is_half
 from weft.arrays._reducing import runs
 from weft.arrays.cumulative import running
 from weft.arrays.gathering import take, take_along_axis
@@ -95,9 +95,9 @@ def _places_of_extremes(name: str, x: ndarray, axis: int) -> ndarray:
     now, before = so_far[..., 1:], so_far[..., :-1]
     both_lost = _ufunc("logical_and", (_ufunc("isnan", (now,), None), _ufunc("isnan", (before,), None)), None)
     changes = _ufunc("logical_and", (_ufunc("not_equal", (now, before), None), _ufunc("logical_not", (both_lost,), None)), None)
-    numbers = _iota(so_far.shape[-1], 0, 1, np.dtype(np.int64), x.device)
-    nothing = _full((), 0, np.dtype(np.int64), x.device)
-    places = concatenate((_full((*now.shape[:-1], 1), 0, np.dtype(np.int64), x.device), _select(changes, numbers[1:], nothing)), -1)
+    counting = counting_dtype(x.device)
+    numbers, nothing = _iota(so_far.shape[-1], 0, 1, counting, x.device), _full((), 0, counting, x.device)
+    places = concatenate((_full((*now.shape[:-1], 1), 0, counting, x.device), _select(changes, numbers[1:], nothing)), -1)
     return moveaxis(UFUNCS["maximum"].accumulate(places, places.ndim - 1), -1, axis)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _broadcast, _cast, _fold, _full, _iota, _select, ndarray
-from weft.arrays._common import array_of, select, u
+from weft.arrays._common import array_of, counting_dtype, select, u
 from weft.arrays.cumulative import diff, heights
 from weft.arrays.gathering import take, take_along_axis
 from weft.arrays.joining import concatenate
@@ -63,7 +63,7 @@ def _between(ordered: ndarray, place: ndarray, last: Any) -> ndarray:
 def _picked(ordered: ndarray, place: ndarray) -> ndarray:
     """The elements with numbers of each row: numbers of one row of places, or of one for each row."""
     rest = ordered.shape[:-1]
-    place = _cast(place, np.dtype(np.int64))
+    place = _cast(place, counting_dtype(ordered.device))
     wide = _broadcast(place, (*place.shape[: max(place.ndim - len(rest), 0)], *rest))
     lines = _broadcast(ordered, (*wide.shape[: wide.ndim - len(rest)], *ordered.shape))
     return take_along_axis(lines, wide[..., None], -1)[..., 0]

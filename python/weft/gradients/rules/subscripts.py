@@ -8,6 +8,7 @@ import numpy as np
 
 from weft._weft import _broadcast, _cast, _full, _iota, _reshape, _select, _tape_lacks_elements, _ufunc, ndarray
 from weft.arrays import indexing
+from weft.arrays._common import counting_dtype
 from weft.arrays.shapes import moveaxis
 from weft.errors import CaptureError
 from weft.gradients.primitives import Call, primitive, unseen
@@ -67,8 +68,8 @@ def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any, values: ndarray
 def _stays(x: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
     """Which of the values that are written are not written over by others."""
     count = int(np.prod(shape))
-    numbers = _reshape(_iota(count, 0, 1, np.dtype(np.int64), x.device), shape)
-    places = _full(x.shape, -1, np.dtype(np.int64), x.device)
+    numbers = _reshape(_iota(count, 0, 1, counting_dtype(x.device), x.device), shape)
+    places = _full(x.shape, -1, counting_dtype(x.device), x.device)
     indexing.put(places, indexing._entries(places, key), numbers)
     return _ufunc("equal", (indexing.elements(places, key), numbers), None)
 
@@ -99,7 +100,7 @@ def along(x: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
         if at == axis:
             key.append(indices)
         else:
-            row = _iota(n, 0, 1, np.dtype(np.int64), x.device)
+            row = _iota(n, 0, 1, counting_dtype(x.device), x.device)
             key.append(_reshape(row, tuple(n if i == at else 1 for i in range(x.ndim))))
     return tuple(key)
 
@@ -121,7 +122,9 @@ class _Batched:
     def __init__(self, x: ndarray, key: Any, arrays: dict[int, ndarray], count: int, has_axis: bool) -> None:
         """`arrays`: of those in the subscript that are others for each value all of them. `has_axis`: the array itself has the axis."""
         parts = list(_parts(key))
-        entries = indexing._entries(x, key)
+        # Numbers without elements stand in for those of which there are many.
+        known = [_full(part.shape, 0, part.dtype, part.device) if id(part) in arrays else part for part in parts]
+        entries = indexing._entries(x, tuple(known))
         is_index = [part.kind in ("array", "mask", "bool", "int", "scalar") for part in entries]
         shapes = [np.shape(part) for part, own in zip(parts, is_index) if own and not _is_mask(part)]
         self.rank = max([len(shape) for shape in shapes] + [1 for part in parts if _is_mask(part)] or [0])
@@ -137,7 +140,7 @@ class _Batched:
         if not has_axis:
             self.key = tuple(spread)
         elif arrays:
-            first = _reshape(_iota(count, 0, 1, np.dtype(np.int64), x.device), (count, *[1] * self.rank))
+            first = _reshape(_iota(count, 0, 1, counting_dtype(x.device), x.device), (count, *[1] * self.rank))
             self.key = (first, *spread)
         else:
             self.key = (slice(None), *spread)
