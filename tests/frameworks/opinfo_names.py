@@ -1,3 +1,4 @@
+# ruff: noqa: B023, E501, RUF034 -- a table, an operator beside the other.
 """PyTorch's operators as functions of Weft: what is called for a sample of an operator, with PyTorch's arguments."""
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def _embedding(weight: Any, indices: Any, **more: Any) -> Any:
 
 
 def _attention(q: Any, k: Any, v: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, **more: Any) -> Any:
-    if dropout_p or set(more) - {'scale', 'enable_gqa'}:
+    if dropout_p or set(more) - {"scale", "enable_gqa"}:
         raise NotImplementedError("attention with dropout")
     return w.nn.scaled_dot_product_attention(q, k, v, attn_mask, is_causal=is_causal, **more)
 
@@ -197,7 +198,9 @@ def _sort(x: Any, dim: int = -1, descending: bool = False, stable: bool = False)
     return w.take_along_axis(x, places, axis=dim), places
 
 
-def _cross_entropy(x: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> Any:
+def _cross_entropy(
+    x: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
+) -> Any:
     return w.nn.cross_entropy(x, target, weight=weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
 
 

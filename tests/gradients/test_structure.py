@@ -112,7 +112,9 @@ class TestEveryFunction:
             for one, other in zip(weft.grad(kept, (0, 1))(x, y), wanted):
                 near(one, other)
 
-    @pytest.mark.parametrize("way", ["jvp of grad", "grad of grad", "grad of jvp", "hessian", "vmap of jvp of grad", "vjp of grad", "linearize"])
+    @pytest.mark.parametrize(
+        "way", ["jvp of grad", "grad of grad", "grad of jvp", "hessian", "vmap of jvp of grad", "vjp of grad", "linearize"]
+    )
     def test_second_derivatives(self, number, way):
         function, (x, y) = FUNCTIONS[number], pair()
         v = np.array([0.5, -1.0, 0.25, 2.0])

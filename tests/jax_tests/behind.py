@@ -115,7 +115,8 @@ def _of_lax() -> dict[str, Any]:
         "neg": w.negative, "sub": w.subtract, "mul": w.multiply, "div": w.divide, "max": w.maximum, "min": w.minimum, "pow": w.power,
         "round": lambda x: w.round(x), "abs": w.abs, "rsqrt": lambda x: 1 / w.sqrt(x), "logistic": lambda x: 1 / (1 + w.exp(-x)),
         "complex": lambda x, y: x + 1j * y, "select": lambda c, a, b: w.where(c, a, b), "stop_gradient": w.stop_gradient,
-        "convert_element_type": lambda x, dtype: w.asarray(x).astype(dtype), "clamp": lambda low, x, high: w.minimum(w.maximum(x, low), high),
+        "convert_element_type": lambda x, dtype: w.asarray(x).astype(dtype),
+        "clamp": lambda low, x, high: w.minimum(w.maximum(x, low), high),
         "concatenate": lambda operands, dimension: w.concatenate(list(operands), axis=dimension), "rev": lambda x, axes: w.flip(x, axes),
         "expand_dims": lambda x, axes: w.expand_dims(x, axes), "transpose": lambda x, axes: w.transpose(x, axes),
         "reshape": lambda x, shape: w.reshape(x, shape), "squeeze": lambda x, axes: w.squeeze(x, tuple(axes)),
@@ -128,12 +129,19 @@ def _of_lax() -> dict[str, Any]:
         "dot": lambda a, b: w.dot(a, b), "broadcast": lambda x, sizes: w.broadcast_to(x, (*sizes, *x.shape)),
         "reduce_sum": lambda x, axes: w.sum(x, tuple(axes)), "reduce_max": lambda x, axes: w.max(x, tuple(axes)),
         "reduce_min": lambda x, axes: w.min(x, tuple(axes)), "reduce_prod": lambda x, axes: w.prod(x, tuple(axes)),
-        "square": w.square, "rem": w.fmod, "tile": w.tile, "iota": lambda dtype, n: w.arange(n, dtype=dtype), "split": lambda x, sizes, axis=0: w.split(x, np.cumsum(sizes)[:-1].tolist(), axis),
+        "square": w.square, "rem": w.fmod, "tile": w.tile, "iota": lambda dtype, n: w.arange(n, dtype=dtype),
+        "split": lambda x, sizes, axis=0: w.split(x, np.cumsum(sizes)[:-1].tolist(), axis),
         "slice": lambda x, start, limit, strides=None: x[tuple(map(slice, start, limit, strides or [1] * len(start)))],
-        "broadcast_shapes": np.broadcast_shapes, "eq": w.equal, "ne": w.not_equal, "lt": w.less, "le": w.less_equal, "gt": w.greater, "ge": w.greater_equal,
+        "broadcast_shapes": np.broadcast_shapes, "eq": w.equal, "ne": w.not_equal,
+        "lt": w.less, "le": w.less_equal, "gt": w.greater, "ge": w.greater_equal,
         "slice_in_dim": lambda x, start, stop, stride=1, axis=0: x[(slice(None),) * axis + (slice(start, stop, stride),)],
     }  # fmt: skip
-    same = "floor ceil exp exp2 expm1 log log1p sinh cosh tanh sin cos tan asin acos atan atan2 asinh acosh atanh real imag conj sqrt cbrt add sign"
+    special = weft.scipy.special
+    names |= {"erf": special.erf, "erfc": special.erfc, "erf_inv": special.erfinv, "lgamma": special.gammaln}
+    same = (
+        "floor ceil exp exp2 expm1 log log1p sinh cosh tanh sin cos tan asin acos atan atan2 asinh acosh atanh real imag conj sqrt cbrt add"
+    )
+    same += " sign"
     return {**names, **{name: getattr(w, name) for name in same.split()}}
 
 
@@ -249,7 +257,9 @@ def _modules() -> dict[str, Any]:
         "jax.tree_util": Module("jax.tree_util", trees),
         "jax.dtypes": types,
         "jax.test_util": tested,
-        "jax._src": Module("jax._src", {"test_util": tested, "api": Module("jax._src.api", of_jax), "dtypes": types, "config": testing.CONFIG}),
+        "jax._src": Module(
+            "jax._src", {"test_util": tested, "api": Module("jax._src.api", of_jax), "dtypes": types, "config": testing.CONFIG}
+        ),
         "jax._src.test_util": tested,
         "jax._src.api": Module("jax._src.api", of_jax),
         "jax._src.dtypes": types,

@@ -1,10 +1,10 @@
 """``make jax-tests``: JAX's own tests of its transforms with Weft behind the names `jax`, `jax.numpy` and `jax.lax`.
 
-Nothing is fetched here: ``make jax-tests-setup`` gets the tests of the version below into `build`. Every test of the files below is run; one
-that uses a name of JAX's that Weft does not have ends there. `passing.txt` has those that pass and use Weft: each must. `others.txt` has the
-rest, under the reasons why: one that passes without being in the list fails the run, as does one that neither list has. ``--write`` makes
-both lists anew. Of a test with parameters some samples are run, always the same; the lists have it by its name where all of them passed or
-none did.
+Nothing is fetched here: ``make jax-tests-setup`` gets the tests of the version below into `build`. Every test of the files below is run;
+one that uses a name of JAX's that Weft does not have ends there. `passing.txt` has those that pass and use Weft: each must. `others.txt`
+has the rest, under the reasons why: one that passes without being in the list fails the run, as does one that neither list has. ``--write``
+makes both lists anew. Of a test with parameters some samples are run, always the same; the lists have it by its name where all of them
+passed or none did.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ TESTS = HERE / "build" / "tests"
 VERSION = "0.10.2"
 """The JAX whose tests the lists are of."""
 
-FILES = "api_test custom_api_test lax_autodiff_test lax_numpy_test lax_numpy_reducers_test lax_numpy_operators_test lax_numpy_indexing_test lax_numpy_einsum_test"
+FILES = """api_test custom_api_test lax_autodiff_test lax_numpy_test lax_numpy_reducers_test lax_numpy_operators_test
+lax_numpy_indexing_test lax_numpy_einsum_test"""
 """The files of tests that are run."""
 
 FILE_SECONDS = 1200

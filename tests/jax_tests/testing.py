@@ -86,6 +86,10 @@ def is_valid_shape(shape: Any, dtype: Any) -> bool:
     return shape is not PYTHON_SCALAR_SHAPE or np.dtype(dtype) in (np.dtype(bool), np.dtype(int), np.dtype(float), np.dtype(complex))
 
 
+def _dims_of_shape(shape: Any) -> tuple[int, ...]:
+    return () if isinstance(shape, _Scalar) else tuple(shape)
+
+
 def sample_product_testcases(*groups: Any, **parameters: Any) -> list[dict[str, Any]]:
     """Some of all combinations of parameters; of lists of dicts one each."""
     axes = [list(group) for group in groups] + [[{name: value} for value in values] for name, values in parameters.items()]
@@ -244,6 +248,27 @@ def _some(values: list[float]) -> Callable[..., Any]:
     return factory
 
 
+def rand_fullrange(rng: Any, standardize_nans: bool = False) -> Callable[..., Any]:
+    """Any bits."""
+
+    def of(shape: Any, dtype: Any) -> Any:
+        size, dtype = _dims_of_shape(shape), np.dtype(dtype)
+        bits = rng.integers(0, 256, (*size, dtype.itemsize), dtype=np.uint8)
+        return rng.random(size) < 0.5 if dtype.kind == "b" else bits.view(dtype).reshape(size)
+
+    return of
+
+
+def rand_unique_int(rng: Any, high: int | None = None) -> Callable[..., Any]:
+    """Integers of which none comes twice."""
+
+    def of(shape: Any, dtype: Any) -> Any:
+        size = int(np.prod(_dims_of_shape(shape)))
+        return rng.choice(np.arange(high or size, dtype=dtype), _dims_of_shape(shape), replace=False)
+
+    return of
+
+
 rand_some_nan = _some([np.nan])
 rand_some_inf = _some([np.inf, -np.inf])
 rand_some_inf_and_nan = _some([np.inf, -np.inf, np.nan])
@@ -280,7 +305,9 @@ class JaxTestCase(parameterized.TestCase):
     def assertArraysEqual(self, x: Any, y: Any, **_: Any) -> None:
         np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
 
-    def _CheckAgainstNumpy(self, of_numpy: Any, function: Any, args_maker: Any, check_dtypes: bool = True, tol: Any = None, **_: Any) -> None:
+    def _CheckAgainstNumpy(
+        self, of_numpy: Any, function: Any, args_maker: Any, check_dtypes: bool = True, tol: Any = None, **_: Any
+    ) -> None:
         args = args_maker()
         with np.errstate(all="ignore"):
             wanted = of_numpy(*args)
@@ -352,14 +379,18 @@ def _like(rng: Any, x: Any) -> np.ndarray:
 
 
 def _tolerances(leaves: list[Any], tol: Any) -> float:
-    return max((tolerance(np.asarray(x).dtype, default_gradient_tolerance | (tol if isinstance(tol, dict) else {})) for x in leaves), default=0)
+    return max(
+        (tolerance(np.asarray(x).dtype, default_gradient_tolerance | (tol if isinstance(tol, dict) else {})) for x in leaves), default=0
+    )
 
 
 def _moved(leaves: list[np.ndarray], directions: list[np.ndarray], by: float) -> list[np.ndarray]:
     return [x + np.asarray(by * v).astype(x.dtype) for x, v in zip(leaves, directions)]
 
 
-def _difference(function: Callable[..., Any], leaves: list[np.ndarray], spec: Any, directions: list[np.ndarray], eps: float) -> list[np.ndarray]:
+def _difference(
+    function: Callable[..., Any], leaves: list[np.ndarray], spec: Any, directions: list[np.ndarray], eps: float
+) -> list[np.ndarray]:
     """By numbers of double precision, where the function takes them and keeps them."""
     wide = [x.astype(np.result_type(x, np.float64)) for x in leaves]
     ahead, behind = (_arrays(function(*unflatten(spec, _moved(wide, directions, sign * eps / 2)))) for sign in (1, -1))
@@ -447,4 +478,3 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     return Missing(f"jax._src.test_util.{name}")
-

@@ -31,7 +31,7 @@ __all__ = ["Call", "custom_jvp", "custom_vjp", "later", "primitive", "through", 
 Rule = Callable[..., Any]
 
 
-class Unknown(GradientError):
+class LostGradientError(GradientError):
     """A function that has a rule did what the rule knows nothing of: a gradient would be lost."""
 
 
@@ -166,12 +166,12 @@ def followed_call(
     finally:
         is_of_others = pause.end()
     if is_of_others:
-        raise Unknown(
+        raise LostGradientError(
             f"{_name(function)} reads an array that a gradient is taken of and that is none of its arguments: the gradient would be lost. "
             "Pass it as an argument, or read weft.stop_gradient(x)"
         )
     if not all(map(_is_same, before, (leaf for leaf in own if isinstance(leaf, ndarray)))):
-        raise Unknown(f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy")
+        raise LostGradientError(f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy")
     made = _tape_call(call, arrays, results)
     call.results = [_as_it_is(each) for each in made]
     return unflatten(call.spec, made)

@@ -14,7 +14,7 @@ import numpy as np
 
 from weft._weft import _full, _tape_begin, _tape_end, _tape_place, _unfollowed, ndarray
 from weft.errors import GradientError
-from weft.gradients.primitives import Unknown, followed_call
+from weft.gradients.primitives import LostGradientError, followed_call
 from weft.gradients.sweep import sweep
 from weft.gradients.trees import flatten, unflatten
 
@@ -325,7 +325,7 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **keywords)
         try:
             return followed_call(function, rule, args, keywords)
-        except Unknown:
+        except LostGradientError:
             return function(*args, **keywords)
 
     return checkpointed

@@ -6,7 +6,6 @@ import random
 from typing import Any
 
 import numpy as np
-
 from arrays.fuzz.choices import Choices
 
 PRECISIONS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -134,7 +135,7 @@ def along(function: Callable[[float], np.ndarray], step: float) -> Difference:
             return Difference(np.zeros(here.shape), np.zeros(here.shape, bool))
         slopes = [(a - b) / (2 * h) for a, b, h in zip(ahead, behind, halves)]
         bends = [np.abs(a - 2 * here + b) for a, b in zip(ahead, behind)]
-    second = [(4 * fine - coarse) / 3 for coarse, fine in zip(slopes, slopes[1:])]
+    second = [(4 * fine - coarse) / 3 for coarse, fine in itertools.pairwise(slopes)]
     best = (16 * second[1] - second[0]) / 15
     off = np.abs(best - second[1])
     known = np.isfinite(best) & (off <= 1e-6 * (1 + np.abs(best)))

@@ -106,7 +106,7 @@ def _pairs(program: Program, found: Any, oracle: OnOracle, ways: Ways) -> Iterat
 
 
 def _gradient(oracle: OnOracle, at: int, argument: np.ndarray, step: float) -> Difference:
-    """The gradient of an input, element by element: of a complex number what its real part changes, less i times what its imaginary does."""
+    """The gradient of an input, by elements: of a complex number what its real part changes, less i times what its imaginary does."""
     value, known = np.zeros(argument.shape, argument.dtype), np.zeros(argument.shape, bool)
     for place in np.ndindex(argument.shape):
         slopes = []
@@ -152,7 +152,7 @@ def _second(program: Program, ways: Ways, before: list[np.ndarray]) -> Outcome:
     """The product of second derivatives with a direction: forward over backward, and backward over backward, against differences."""
     weft, tangents = ways.weft, directions(ways.arguments)
     gradient = weft.grad(ways.number, ways.numbers)
-    given, products = weft.jvp(lambda *args: gradient(*args), ways.arguments, tangents)
+    _, products = weft.jvp(lambda *args: gradient(*args), ways.arguments, tangents)
     numbers = [np.asarray(each) for each in products]
     is_real = all(each.dtype.kind == "f" for each in before)
     if is_real:
@@ -183,7 +183,9 @@ def _batch(program: Program, ways: Ways) -> Outcome:
     weft = ways.weft
     gradient = weft.grad(ways.number, ways.numbers)
     other = [double(each) * 0.75 for each in program.arguments()]
-    rows = [[np.asarray(each) for each in ways.arguments], [part.astype(each.dtype) for part, each in zip(other, program.arguments())]]
+    # One after the other they lie as they do at once: which reshapes are views depends on it.
+    first = [np.array(each, order="C") for each in ways.arguments]
+    rows = [first, [np.array(part, each.dtype, order="C") for part, each in zip(other, first)]]
     stacked = [weft.asarray(np.stack(column)) for column in zip(*rows)]
     together = [np.asarray(each) for each in weft.vmap(gradient)(*stacked)]
     near = {"double": 1e-9, "single": 2e-4, "half": 0.05}[program.precision]

@@ -17,7 +17,7 @@ from gradients.fuzz.statements import Smooth
 LARGEST = 6.0
 """No element of a program's arrays is larger."""
 
-ROOTS = re.compile(r"std\(|norm\(|hypot\(|\.absolute\(|\babs\(|sqrt|\*\*|power\(")
+ROOTS = re.compile(r"std\(|norm\(|hypot\(|\.absolute\(|\babs\(|sqrt|\*\*|power\(|arctan2|angle")
 """What has no derivative where it gives zero."""
 
 MOST = 48
@@ -163,7 +163,6 @@ class Writer:
                 self.program.lines.append(line)
             else:
                 self.start()
-
 
     def has_no_root_of_zero(self, line: str) -> bool:
         """Whether lengths and deviations are no zeros, where they have no derivative."""

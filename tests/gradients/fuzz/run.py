@@ -17,7 +17,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from arrays.fuzz.run import TIERS, _watch, show
+from arrays.fuzz.run import TIERS, _watch
 from fuzz.run import Tally, supervise
 
 WORKER = Path(__file__).with_name("worker.py")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from arrays.fuzz.statements import Statements
+
 from gradients.fuzz.choices import Parts
 
 # Functions of one array and where they are smooth: what is said of all its elements.
@@ -41,6 +41,9 @@ MAPS = [
     "lambda x: xp.sin(x) * x", "lambda x: x - xp.mean(x)", "lambda x: xp.tanh(x * {other})", "lambda x: x[..., ::-1] * x + {other}",
     "lambda x: xp.where(x > 0.2, x * x, -x)",
 ]  # fmt: skip
+
+
+ROWS = ["lambda x: xp.sin(x) * x.sum()", "lambda x: x - xp.mean(x)", "lambda x: x[..., ::-1] * x"]
 
 
 class Smooth(Statements):
@@ -105,11 +108,21 @@ class Smooth(Statements):
             return f"{to} = {name} ** {of.one_of('2', '3', '2.0', '-1', '1', '0')}"
         if of.chance(0.2):
             return f"{to} = (abs({name}) + 0.25) ** {other}"
-        return f"{to} = {of.one_of('xp', 'xp', 'np')}.{of.one_of(*BINARY)}({left}, {right})"
+        function = of.one_of(*BINARY)
+        if "power" in function:
+            # Negative numbers have powers, but no derivative by the exponent.
+            left = f"abs({left}) + 0.25"
+        return f"{to} = {of.one_of('xp', 'xp', 'np')}.{function}({left}, {right})"
 
     def in_place(self, name: str) -> str:
         """An operator in place."""
-        return self.of.one_of("+=", "-=", "*=", "+=", "-=", "*=", "*=", "/=", "**=")
+        return self.of.one_of("+=", "-=", "*=", "+=", "-=", "*=", "*=", "/=")
+
+    def augment(self) -> str | None:
+        """An operator in place, or a power by a number."""
+        if self.of.chance(0.1):
+            return f"{self.of.array()} **= {self.of.one_of('2', '3', '1', '0', '2.0')}"
+        return super().augment()
 
     def assign(self) -> str | None:
         """Writes to a part by any key."""
@@ -226,7 +239,8 @@ class Smooth(Statements):
             f"{to} = xp.tensordot({name}, {other}, axes=([{ndim - 1}], [{second - 1}]))",
             f"{to} = xp.outer({name}, {other})[:4, ::2]", f"{to} = xp.dot({name}, {turned})", f"{to} = xp.vdot({name}, {name})",
             f"{to} = xp.kron({name}, {name}[..., :2])", f"{to} = xp.linalg.norm({name}, axis=-1)", f"{to} = xp.cross({name}, {name}[::-1])",
-            f"{to} = xp.{of.one_of('trace', 'triu', 'diag')}(xp.outer({name}, {name}))", f"{to} = xp.convolve({name}.ravel(), {other}.ravel())",
+            f"{to} = xp.{of.one_of('trace', 'triu', 'diag')}(xp.outer({name}, {name}))",
+            f"{to} = xp.convolve({name}.ravel(), {other}.ravel())",
         )  # fmt: skip
 
     def factor(self) -> str | None:
@@ -298,7 +312,7 @@ class Smooth(Statements):
             f"{to} = t.grad({function}, {slope})({name})",
             f"{to} = t.grad({function}, {slope})({name})",
             f"{to} = t.slope({function}, {slope})({name}, {name})",
-            f"{to} = t.vmap({of.one_of('lambda x: xp.sin(x) * x.sum()', 'lambda x: x - xp.mean(x)', 'lambda x: x[..., ::-1] * x')})({name})",
+            f"{to} = t.vmap({of.one_of(*ROWS)})({name})",
             f"{to} = t.ruled(lambda x: xp.sin(x) * x, lambda x: xp.cos(x) * x + xp.sin(x))({name})",
             f"{to} = t.inner(lambda x, y: (x * y).sum(), lambda x, y: (y + xp.zeros_like(x), x + xp.zeros_like(y)))({name}, {name})[1]",
         )

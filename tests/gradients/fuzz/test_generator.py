@@ -98,7 +98,20 @@ def test_the_same_number_is_the_same_program():
 def test_programs_do_something():
     lines = [line for seed in range(300) for line in programs.generate(seed).lines]
     assert len(lines) > 1500
-    texts = ("[::-1]", " += ", ".reshape(", "xp.sum(", "out=", "xp.where(", "t.grad(", "t.vmap(", "if float(", "for i in", ".imag", "t.windows(")
+    texts = (
+        "[::-1]",
+        " += ",
+        ".reshape(",
+        "xp.sum(",
+        "out=",
+        "xp.where(",
+        "t.grad(",
+        "t.vmap(",
+        "if float(",
+        "for i in",
+        ".imag",
+        "t.windows(",
+    )
     for text in texts:
         assert any(text in line for line in lines), text
 

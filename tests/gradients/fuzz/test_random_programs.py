@@ -3,9 +3,9 @@
 import os
 
 import pytest
+from arrays.fuzz.run import show
 
 import weft
-from arrays.fuzz.run import show
 from gradients.fuzz import run
 
 COUNT = int(os.environ.get("WEFT_FUZZ", "1000"))

@@ -9,8 +9,9 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import weft
 from arrays.fuzz.shrink import shrink
+
+import weft
 from gradients.fuzz import outcome, programs
 
 
