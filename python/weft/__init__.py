@@ -89,6 +89,8 @@ def __getattr__(name: str) -> Any:
 
     if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "linalg", "math", "numba", "polynomial", "random", "scipy", "types"):
         return importlib.import_module(f"weft.{name}")
+    if name == "gradcheck":
+        return importlib.import_module("weft.gradients.checking").gradcheck
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16
     if name.startswith("_") and not name.startswith("__array_"):
