@@ -63,6 +63,8 @@ pub struct Plan {
     pub reads: HashMap<FrameId, BTreeSet<Value>>,
     /// Threads wait for each other between the ways forth and back of the function, since they share memory.
     pub meets: bool,
+    /// Loops whose turns are gone through from the first one on to come to the state of a later one.
+    pub again: HashSet<FrameId>,
     /// Shared arrays that are read again in the loops that fill them.
     pub fills: HashSet<Root>,
 }
@@ -298,15 +300,20 @@ impl Planner<'_> {
             .map(|slice| slice.locals.iter().copied().collect())
             .unwrap_or_default();
         for local in locals {
-            if self.tree.sets_within(local, inner) {
-                if !self.tree.begins_with(local, inner) {
-                    continue;
-                }
+            let carried = self.tree.sets_within(local, inner);
+            if carried && !self.tree.begins_with(local, inner) {
+                continue;
+            }
+            if carried && !self.meets_in(inner) {
                 self.plan.carried.entry(inner).or_default().insert(local);
                 self.plan.counted.insert(inner);
                 seeds.push(Demand::Loop(inner));
                 seeds.push(Demand::Local(local));
             } else {
+                if carried {
+                    self.plan.again.insert(inner);
+                    seeds.push(Demand::Loop(inner));
+                }
                 let value = match self.plan.before.get(&(inner, local)) {
                     Some(value) => *value,
                     None => {
@@ -324,6 +331,12 @@ impl Planner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Do threads wait for each other in a loop? Then the state of its turns has to be seen to be the same for all of them, which it is not
+    /// when it is read from an array.
+    fn meets_in(&self, frame: FrameId) -> bool {
+        !self.barriers(frame).is_empty()
     }
 
     /// Do the points of an index space add to elements that others add to?
@@ -615,8 +628,9 @@ pub fn class(tree: &Tree, roots: &Roots, copies: &BTreeSet<Root>, node: NodeId, 
         let (mut earlier, mut later) = (false, false);
         for writer in writers {
             let (w, n) = (tree.node(writer), tree.node(node));
-            earlier |= w.order < n.order;
-            later |= w.order > n.order;
+            let apart = tree.exclude(w.block, n.block);
+            earlier |= w.order < n.order && !apart;
+            later |= w.order > n.order && !apart;
             let around = tree.frames_between(n.frame, home);
             let shared = around.iter().any(|frame| {
                 let again = !tree.frame(*frame).kind.is_points();

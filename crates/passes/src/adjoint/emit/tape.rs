@@ -118,7 +118,7 @@ impl Emitter<'_> {
     }
 
     /// May the way forth through a loop be gone once more when memory holds what it does in the end?
-    fn may_run_again(&self, inner: FrameId) -> bool {
+    pub(super) fn may_run_again(&self, inner: FrameId) -> bool {
         let parent = self.tree.frame(inner).parent;
         let Some(slice) = self.parts.plan.slices.get(&parent) else {
             return false;
