@@ -135,7 +135,7 @@ def test_what_is_refused(ops):
     (grad,) = torch.autograd.grad(ops["vectorized"](x).pow(2).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="second derivatives are not derived"):
         grad.sum().backward()
-    with pytest.raises(weft.errors.WeftError, match="overwrit|derivative|read"):
+    with pytest.raises(weft.errors.WeftError, match=r"overwrit|derivative|read"):
 
         @weft.njit
         def unruly(x):
