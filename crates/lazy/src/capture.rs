@@ -463,7 +463,11 @@ impl<'a> Walk<'a> {
         self.steps.push(Step::Call {
             call: called.call.clone(),
             operands,
-            results: called.results.iter().map(|result| (result.elem, result.shape.clone(), result.device)).collect(),
+            results: called
+                .results
+                .iter()
+                .map(|result| (result.elem, result.shape.clone(), result.device))
+                .collect(),
         });
         called.results.iter().for_each(|result| self.make(result));
     }

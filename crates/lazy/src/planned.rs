@@ -115,9 +115,13 @@ impl Notes {
             let live = known.block.upgrade()?;
             let first = live.address();
             let end = first.saturating_add((known.bytes).max(1));
-            (first..end).contains(&address).then(|| (address - first) as i64 - known.start as i64)
+            (first..end)
+                .contains(&address)
+                .then(|| (address - first) as i64 - known.start as i64)
         };
-        let found = (0..self.known.len()).rev().find_map(|block| Some((block, within(&self.known[block])?)));
+        let found = (0..self.known.len())
+            .rev()
+            .find_map(|block| Some((block, within(&self.known[block])?)));
         self.failed |= found.is_none();
         found.map(|(block, offset)| Place { block, offset })
     }

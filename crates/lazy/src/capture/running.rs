@@ -10,8 +10,8 @@ use crate::budget;
 use crate::dims;
 use crate::error::{Error, Result};
 use crate::memory::Piece;
-use crate::planned::plan::{self, Plan};
 use crate::planned;
+use crate::planned::plan::{self, Plan};
 use crate::value::{Kind, Node, Value};
 use crate::{machine, schedule, trace};
 
@@ -36,11 +36,15 @@ impl Graph {
 
     /// The same, where some arguments are given up: whoever uses them afterwards is told so, and their memory may be used again.
     pub fn replay_giving_up(&self, args: &[Array], given_up: &[bool]) -> Result<Option<Vec<Array>>> {
-        let Some(mut storages) = self.storages(args)? else { return Ok(None) };
+        let Some(mut storages) = self.storages(args)? else {
+            return Ok(None);
+        };
         // A captured function records what it is given; nothing is there to be given up.
         let given_up = if is_on() { &[] } else { given_up };
         let taken = self.take_over(args, &mut storages, given_up)?;
-        if self.is_routine && !is_here() && !trace::is_on()
+        if self.is_routine
+            && !is_here()
+            && !trace::is_on()
             && let Some(results) = self.planned(&storages, &taken)?
         {
             return Ok(Some(results));
@@ -166,18 +170,34 @@ impl Graph {
             true => Node::stored(like.elem, like.shape.clone(), piece.clone()),
             false => Storage::value(storage),
         };
-        let leaves = pieces.iter().zip(storages).zip(given_up.iter().zip(&self.likes)).map(leaf).collect();
-        let made = self.record(leaves, false)?.ok_or_else(|| Error::Internal("a graph was not recorded".into()))?;
+        let leaves = pieces
+            .iter()
+            .zip(storages)
+            .zip(given_up.iter().zip(&self.likes))
+            .map(leaf)
+            .collect();
+        let made = self
+            .record(leaves, false)?
+            .ok_or_else(|| Error::Internal("a graph was not recorded".into()))?;
         Ok(self.wanted().map(|place| made.at(self, place)).collect())
     }
 
     /// Values whose storages are the graph's results.
     fn wanted(&self) -> impl Iterator<Item = Place> + '_ {
-        self.written.iter().map(|(_, place)| *place).chain(self.new.iter().map(|(_, place)| *place))
+        self.written
+            .iter()
+            .map(|(_, place)| *place)
+            .chain(self.new.iter().map(|(_, place)| *place))
     }
 
     /// Computes all that it gives, and makes a plan of what was done for that.
-    fn noted(&self, leaves: Vec<Value>, pieces: &[Piece], constants: &[Option<Piece>], given_up: &[bool]) -> Result<(Vec<Value>, Option<Plan>)> {
+    fn noted(
+        &self,
+        leaves: Vec<Value>,
+        pieces: &[Piece],
+        constants: &[Option<Piece>],
+        given_up: &[bool],
+    ) -> Result<(Vec<Value>, Option<Plan>)> {
         planned::begin(pieces, constants);
         let done = self.record(leaves, false).and_then(|made| {
             let made = made.ok_or_else(|| Error::Internal("a graph was not recorded".into()))?;
