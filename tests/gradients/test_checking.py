@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import weft
-from weft.gradients.checking import GradientError, gradcheck
+from weft.errors import GradcheckError
+from weft.gradients.checking import gradcheck
 
 
 @weft.njit
@@ -28,11 +29,11 @@ def test_wrong_ones():
         gradient[1] += 0.1
         return (gradient,)
 
-    with pytest.raises(GradientError, match=r"argument 0 is wrong in 1 of 3 elements; the worst is \[1\]"):
+    with pytest.raises(GradcheckError, match=r"argument 0 is wrong in 1 of 3 elements; the worst is \[1\]"):
         gradcheck(lambda x: np.sin(x), (x,), wrong)
-    with pytest.raises(GradientError, match="shape"):
+    with pytest.raises(GradcheckError, match="shape"):
         gradcheck(lambda x: np.sin(x), (x,), lambda args, g: (np.zeros(2),))
-    with pytest.raises(GradientError, match="nan"):
+    with pytest.raises(GradcheckError, match="nan"):
         gradcheck(lambda x: np.sin(x), (x,), lambda args, g: (args[0] * np.nan,))
 
 
@@ -40,7 +41,7 @@ def test_complex_numbers():
     z = np.array([1.0 + 2.0j, -0.5 + 0.3j])
     assert gradcheck(lambda z: z * z, (z,), lambda args, g: (2 * args[0] * g,))
     assert gradcheck(lambda z: np.abs(z) ** 2, (z,), lambda args, g: (2 * np.conj(args[0]) * g,))
-    with pytest.raises(GradientError):
+    with pytest.raises(GradcheckError):
         gradcheck(lambda z: np.abs(z) ** 2, (z,), lambda args, g: (2 * args[0] * g,))
 
 
@@ -51,3 +52,12 @@ def test_what_it_cannot_check():
         gradcheck(lambda x: x, (3.0,))
     with pytest.raises(TypeError, match="1 gradients were given for 2"):
         gradcheck(lambda x, y: x, (3.0, 2.0), lambda args, g: (g,))
+
+
+def test_functions_of_arrays():
+    x, w = weft.asarray([[0.5, -1.0], [2.0, 1.5]]), weft.asarray([1.0, 2.0])
+    assert gradcheck(lambda x, w, n: (weft.sin(x @ w) ** n, x.sum(axis=0)), (x, w, 3))
+    wrong = weft.custom_vjp(lambda x: x * x)
+    wrong.defvjp(lambda g, y, x: (g * x,))
+    with pytest.raises(GradcheckError, match="argument 0 is wrong in 2 of 2 elements"):
+        gradcheck(wrong, (w,))

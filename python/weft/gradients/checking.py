@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from weft.errors import GradcheckError
+
 # Steps and tolerances by the bytes of a real number: the step near the cube root of its precision, where rounding and curvature weigh alike.
 _STEPS = {2: 1e-1, 4: 1e-2, 8: 1e-6}
 _TOLERANCES = {2: (1e-1, 1e-1), 4: (1e-2, 1e-2), 8: (1e-5, 1e-6)}
-
-
-class GradientError(AssertionError):
-    """A gradient that is not what central differences say."""
 
 
 def gradcheck(
@@ -30,14 +28,15 @@ def gradcheck(
 
     `f` is a function of numbers and arrays, called as ``f(*args)``. What it returns (a number, an array, or a tuple of them) is weighed with random
     numbers into one, whose derivatives by every element of every float argument are compared. `gradient` is called as
-    ``gradient(args, cotangent)`` and gives a gradient, or None, for each argument; it may be left out for what has one of its own: functions of
-    `weft.njit`, whose arrays are then differentiated by what is returned and by what is written to them. Arguments that are not floats are
+    ``gradient(args, cotangent)`` and gives a gradient, or None, for each argument; it may be left out for what has one of its own:
+    functions of `weft.njit`, whose arrays are then differentiated by what is returned and by what is written to them, and functions of
+    weft arrays, which `weft.vjp` differentiates. Arguments that are not floats are
     constants.
 
     `step`, `rtol` and `atol` are chosen by the narrowest dtype where they are not given: 1e-6, 1e-5 and 1e-6 for float64, 1e-2 for all of them for
     float32. Complex arguments have JAX's gradients: of a real function the derivative by the real part minus i times that by the imaginary one.
 
-    Raises GradientError, an AssertionError, for the first argument that is wrong.
+    Raises GradcheckError, an AssertionError, for the first argument that is wrong.
 
     >>> import numpy as np
     >>> import weft
@@ -80,10 +79,27 @@ def _found(f: Any, args: tuple[Any, ...], gradient: Callable[..., Any] | None, c
         return gradient(args, cotangent)
     own = getattr(f, "grad", None)
     if own is None:
-        raise TypeError("gradcheck: the function has no gradient of its own; give one as gradient(args, cotangent)")
+        return _of_arrays(f, args, cotangent)
     given = tuple(_copy(shadow) for shadow in shadows)
     scalars = own(args, given, cotangent)
     return [shadow if shadow is not None else scalar for shadow, scalar in zip(given, scalars, strict=True)]
+
+
+def _of_arrays(f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any) -> Sequence[Any]:
+    """The gradients of a function of weft arrays: others are given to it as they are."""
+    from weft.gradients.transforms import vjp
+
+    moving = [at for at, arg in enumerate(args) if _is_float(arg)]
+
+    def of_moving(*given: Any) -> Any:
+        row = list(args)
+        for at, each in zip(moving, given):
+            row[at] = each
+        return f(*row)
+
+    _, pull_back = vjp(of_moving, *(args[at] for at in moving))
+    found = dict(zip(moving, pull_back(cotangent)))
+    return [found.get(at) for at in range(len(args))]
 
 
 def _is_float(arg: Any) -> bool:
@@ -145,13 +161,13 @@ def _differences(total: Callable[[list[Any]], Any], args: list[Any], at: int, st
 
 def _compare(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float, at: int) -> None:
     if found.shape != expected.shape:
-        raise GradientError(f"the gradient of argument {at} has the shape {found.shape}, expected {expected.shape}")
+        raise GradcheckError(f"the gradient of argument {at} has the shape {found.shape}, expected {expected.shape}")
     far = np.abs(found - expected) - (atol + rtol * np.abs(expected))
     far = np.where(np.isnan(far), np.inf, far)
     if far.size and far.max() > 0:
         place = tuple(int(i) for i in np.unravel_index(int(np.argmax(far)), far.shape))
         count = int((far > 0).sum())
-        raise GradientError(
+        raise GradcheckError(
             f"the gradient of argument {at} is wrong in {count} of {far.size} elements; the worst is {list(place)}: "
             f"{found[place]}, and central differences say {expected[place]}"
         )
