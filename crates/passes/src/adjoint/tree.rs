@@ -247,6 +247,15 @@ impl Tree {
             .any(|at| self.within(at, frame))
     }
 
+    /// Is a local set inside of a frame, but outside of a loop in it?
+    pub fn sets_beside(&self, local: Local, frame: FrameId, inner: FrameId) -> bool {
+        let sets = self.sets.get(&local).into_iter().flatten();
+        let reduced = self.reduced.get(&local).into_iter().flatten();
+        sets.map(|node| self.nodes[*node].frame)
+            .chain(reduced.map(|space| self.frames[*space].parent))
+            .any(|at| self.within(at, frame) && !self.within(at, inner))
+    }
+
     /// May a turn of a loop read what a local held when it began? Not where it is surely set first.
     pub fn begins_with(&self, local: Local, frame: FrameId) -> bool {
         let sets = self.sets.get(&local).into_iter().flatten().map(|id| &self.nodes[*id]);

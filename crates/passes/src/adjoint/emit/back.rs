@@ -389,6 +389,7 @@ impl Emitter<'_> {
                 let stop = e.b.binary(BinOp::Add, first, stretch);
                 let stop = e.b.binary(BinOp::Min, stop, to);
                 e.restore_slot(inner, slot);
+                e.restore_rising(inner, from);
                 let var = e.b.func.new_value(Type::I64);
                 e.open();
                 let place = e.b.binary(BinOp::Sub, var, first);
@@ -422,6 +423,7 @@ impl Emitter<'_> {
                 });
                 e.downwards(stop, first, |e, turn| {
                     e.set_var(header, turn);
+                    e.restore_rising(inner, turn);
                     let place = e.b.binary(BinOp::Sub, turn, first);
                     e.restore_place(inner, place);
                     e.whole(inner, block, body);
