@@ -16,8 +16,10 @@ import torch
 from weft._weft import view_of_dlpack
 
 from . import torch_autograd, torch_cuda
-from .operation import ABSENT, Operation, Output, check_name
+from .operation import ABSENT, Operation, Output, check_name, warn_if_older
 from .running import Launchers, check_returned, explained, result_dtype, returns_nothing
+
+warn_if_older("PyTorch", torch.__version__, (2, 9))
 
 _capsule = torch._C._to_dlpack
 _LIBRARIES: dict[str, torch.library.Library] = {}
