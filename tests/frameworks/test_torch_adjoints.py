@@ -100,6 +100,20 @@ def test_compiled(ops, name):
         torch.testing.assert_close(given, right)
 
 
+def test_gradients_are_operators(ops):
+    """Those of a compiled program hold them."""
+    a, b = tensor(5), tensor(5, seed=2)
+    loss(ops["kernel"](a, b)).backward()
+    loss(ops["two operands"](a, b)).backward()
+    a, b, g = a.detach(), b.detach(), torch.ones(5, dtype=torch.float64)
+    for op, args in (
+        (torch.ops.weft_derived.product_backward.default, (a, b, g, 3)),
+        (torch.ops.weft_derived.product_backward.default, (a, b, g, 2)),
+        (torch.ops.weft_derived.mixed_by_x.default, (a, b, 2.0, 1, g)),
+    ):
+        torch.library.opcheck(op, args)
+
+
 def test_only_what_is_wanted(ops):
     a, b = tensor(5), tensor(5, seed=2)
     ops["kernel"](a, b.detach()).sum().backward()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 import inspect
 import keyword
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -287,6 +289,16 @@ def _sort(f: Any) -> str:
             raise TypeError(f"{f.__name__} is a function for kernels, which an operation is not made of: launch it from a kernel")
         return "kernel" if isinstance(f, Kernel) else "function"
     raise TypeError(f"an operation is made of a function that njit, vectorize or cuda.jit compiles, not of {type(f).__name__}")
+
+
+def warn_if_older(framework: str, version: str, tested: tuple[int, int]) -> None:
+    """Warns of a framework that is older than the one these operations are tested with."""
+    found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if found < tested:
+        warnings.warn(
+            f"operations of {framework} are tested with {tested[0]}.{tested[1]}, this is {version}: what they need may be missing",
+            stacklevel=3,
+        )
 
 
 def check_name(name: str) -> tuple[str, str]:
