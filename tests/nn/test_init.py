@@ -79,6 +79,16 @@ def test_on_the_current_device(device: weft.Device) -> None:
     assert all(each.device == device for each in params.values())
 
 
+@pytest.mark.parametrize("name", [each.name for each in weft.devices() if not each.float64])
+def test_on_devices_without_wide_numbers(name: str) -> None:
+    for make in (lambda: init.truncated_normal(rng(), (3, 4)), lambda: init.orthogonal(rng(), (3, 4)), lambda: init.normal(rng(), (3, 4))):
+        with weft.device(name) as place:
+            found = make()
+            assert found.device == place
+        with weft.device("cpu"):
+            near(found, weft.asnumpy(make()), np.float32, 2)
+
+
 def test_refusals() -> None:
     for wrong, says in (
         (lambda: init.xavier_normal(rng(), (3,)), "two axes"),

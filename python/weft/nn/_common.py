@@ -13,7 +13,7 @@ import weft
 from weft._weft import ndarray
 from weft.arrays._common import array_of, axis_of, is_half
 
-__all__ = ["floats", "narrow", "numbers", "of_floats", "parameter", "reduced", "refuse_unknown", "where_axes", "wide"]
+__all__ = ["floats", "narrow", "numbers", "of_floats", "parameter", "reduced", "refuse_unknown", "stored", "where_axes", "wide"]
 
 Shape = tuple[int, ...]
 
@@ -47,6 +47,16 @@ def of_floats(function: Callable[..., ndarray]) -> Callable[..., ndarray]:
         return function(x, *args, **keywords)
 
     return checked
+
+
+def stored(x: ndarray) -> ndarray:
+    """An array that several kernels read: what is elementwise would be computed anew for the first two of them.
+
+    What is written to a part of memory is stored, and read from there.
+    """
+    made = weft.empty((1, *x.shape), dtype=x.dtype, device=x.device)
+    made[0] = x
+    return made[0]
 
 
 def reduced(each: ndarray, reduction: str) -> ndarray:

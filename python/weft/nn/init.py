@@ -91,6 +91,11 @@ def truncated_normal(
     if not low < high or not std > 0:
         raise ValueError(f"low is less than high and std is above 0, not {low}, {high} and {std}")
     dtype, _ = _drawn_dtype(dtype)
+    place = weft.current_device()
+    if not place.float64:
+        # The numbers are the same everywhere.
+        with weft.device("cpu"):
+            return truncated_normal(rng, shape, mean, std, low, high, dtype).to(place.name)
     below, above = (math.erf((bound - mean) / (std * math.sqrt(2))) for bound in (low, high))
     # Single precision would end at 5.4 deviations.
     place = weft.clip(rng.random(shape) * (above - below) + below, math.nextafter(-1, 0), math.nextafter(1, 0))
@@ -191,7 +196,7 @@ def orthogonal(rng: Any, shape: Any, gain: float = 1.0, dtype: Any = "float32") 
     a = rng.standard_normal((max(rows, columns), min(rows, columns)), dtype=drawn)
     q, r = weft.linalg.qr(a)
     # The signs of the diagonal make it as likely to be any of these matrices.
-    q = q * weft.where(weft.diagonal(r) < 0, -1, 1).astype(drawn)
+    q = q * weft.where(weft.diagonal(r) < 0, drawn.type(-1), drawn.type(1))
     return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(found)
 
 

@@ -16,7 +16,7 @@ import weft
 from weft._weft import ndarray
 from weft.arrays._common import array_of, is_half
 
-from ._common import Shape, floats, narrow, wide
+from ._common import Shape, floats, narrow, stored, wide
 from ._rules import with_rule
 from ._windows import Windows, added_back, bordered, pooling, tap, taps
 
@@ -24,8 +24,6 @@ __all__ = ["avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
 
 # The most elements of a window that are taken together.
 _TOGETHER = 16
-# The most of which the first of the largest is looked for anew for the gradient: otherwise it is kept which it is.
-_AGAIN = 4
 
 
 def max_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False) -> ndarray:
@@ -82,16 +80,12 @@ def largest(windows: Windows) -> Callable[[ndarray], ndarray]:
         return functools.reduce(weft.maximum, each_tap(x))
 
     def forward(x: ndarray) -> tuple[ndarray, Any]:
-        found = max_pool(x)
-        return found, (x, found, None if math.prod(windows.size) <= _AGAIN else _places(each_tap(x), found))
+        found = stored(max_pool(x))
+        return found, (x, stored(_places(each_tap(x), found)))
 
     def backward(kept: Any, given: ndarray) -> tuple[ndarray]:
-        x, found, place = kept
-        parts = (
-            _first_gets(each_tap(x), found, given)
-            if place is None
-            else (weft.where(place == n, given, 0) for n in range(math.prod(windows.size)))
-        )
+        x, place = kept
+        parts = (weft.where(place == n, given, 0) for n in range(math.prod(windows.size)))
         front, extents = x.shape[: x.ndim - rank], x.shape[x.ndim - rank :]
         return (added_back(zip(taps(windows), parts), windows, front, extents, given),)
 
@@ -101,18 +95,6 @@ def largest(windows: Windows) -> Callable[[ndarray], ndarray]:
 def _is(each: ndarray, found: ndarray) -> ndarray:
     """Whether an element is the largest one, NaN if that is NaN."""
     return (each == found) | (each != each)
-
-
-def _first_gets(each: list[ndarray], found: ndarray, given: ndarray) -> Iterator[ndarray]:
-    """What is asked of each place of the windows: all at the first of the largest elements.
-
-    Comparisons are recorded anew for each place, as those that are asked for twice would be stored.
-    """
-    for n, element in enumerate(each):
-        first = _is(element, found)
-        for before in each[:n]:
-            first = first & (before != found)
-        yield weft.where(first, given, 0)
 
 
 def _places(each: list[ndarray], found: ndarray) -> ndarray:
