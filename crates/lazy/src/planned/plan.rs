@@ -87,6 +87,9 @@ impl Plan {
             return None;
         }
         let steps = needed(&mut notes, &ends);
+        if !is_made_before(&steps, &notes.known, &ends) {
+            return None;
+        }
         let mut plan = Plan {
             blocks: vec![Memory::Unused; notes.known.len()],
             steps,
@@ -115,6 +118,8 @@ impl Plan {
             *memory = match known.source {
                 Source::Leaf(at) => Memory::Leaf(at),
                 Source::Constant(at) => Memory::Constant(at),
+                // What has no elements is written by nobody.
+                Source::Made if known.bytes == 0 => Memory::Fresh(0, None),
                 Source::Made => Memory::Unused,
             };
         }
@@ -127,7 +132,7 @@ impl Plan {
         for at in 0..self.steps.len() {
             let over = overwritten(&self.steps[at].note, known, &|block| last[block] == at);
             for block in written(&self.steps[at].note).into_iter().map(|place| place.block) {
-                if first[block] != at {
+                if first[block] != at || known[block].bytes == 0 {
                     continue;
                 }
                 let bytes = known[block].bytes;
@@ -180,12 +185,15 @@ impl Plan {
             self.kept.push(Block::new(self.rooms[at])?);
         }
         let mut now: Vec<Option<Piece>> = Vec::with_capacity(self.blocks.len());
-        now.extend(self.blocks.iter().map(|memory| match *memory {
-            Memory::Leaf(at) => Some(leaves[at].clone()),
-            Memory::Constant(at) => constants[at].clone(),
-            Memory::Room(at) => Some(Piece::whole(self.kept[at].clone())),
-            Memory::Fresh(..) | Memory::Unused => None,
-        }));
+        for memory in &self.blocks {
+            now.push(match *memory {
+                Memory::Leaf(at) => Some(leaves[at].clone()),
+                Memory::Constant(at) => constants[at].clone(),
+                Memory::Room(at) => Some(Piece::whole(self.kept[at].clone())),
+                Memory::Fresh(0, _) => Some(fresh(0, None)?),
+                Memory::Fresh(..) | Memory::Unused => None,
+            });
+        }
         let mut since = Instant::now();
         for step in &mut self.steps {
             for block in written(&step.note).into_iter().map(|place| place.block) {
@@ -256,6 +264,18 @@ fn needed(notes: &mut Notes, ends: &[End]) -> Vec<Step> {
     }
     steps.reverse();
     steps
+}
+
+/// Is all that is read, or given, written before, if it has elements?
+fn is_made_before(steps: &[Step], known: &[Known], ends: &[End]) -> bool {
+    let mut there: Vec<bool> = known.iter().map(|known| known.source != Source::Made || known.bytes == 0).collect();
+    for step in steps {
+        written(&step.note).iter().for_each(|place| there[place.block] = true);
+        if !read(&step.note).iter().all(|place| there[place.block]) {
+            return false;
+        }
+    }
+    ends.iter().all(|end| there[end.place.block])
 }
 
 type Places = smallvec::SmallVec<[Place; 4]>;
