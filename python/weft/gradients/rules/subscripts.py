@@ -34,9 +34,7 @@ def sums_in(values: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
     rows = _rows_of(values, key, tuple(shape))
     if rows is not None:
         return _reshape(_compiled.on_hosts(_compiled.function_of(_SUMS_OF_ROWS, "at, values, n"), *rows), tuple(shape))
-    found = _full(tuple(shape), 0, values.dtype, values.device)
-    _added(found, key, values)
-    return found
+    return _added(_full(tuple(shape), 0, values.dtype, values.device), key, values)
 
 
 def _rows_of(values: ndarray, key: Any, shape: tuple[int, ...]) -> tuple[ndarray, ndarray, int] | None:
@@ -68,12 +66,25 @@ def _(cotangent: ndarray, result: ndarray, values: ndarray, key: Any, shape: tup
     return unstretched(got(cotangent, key), values.shape), None, None
 
 
-def _added(x: ndarray, key: Any, values: ndarray) -> None:
-    from weft.arrays.ufuncs import UFUNCS
-
+def _added(x: ndarray, key: Any, values: ndarray) -> ndarray:
+    """An array, to which values are added, in a captured graph whenever the graph runs."""
     if values.dtype.kind == "b":
         values = _cast(values, np.dtype(np.int64))
-    UFUNCS["add"].at(x, key, values)
+    parts = _parts(key)
+    try:
+        return _add_at([x, values, *parts])
+    except CaptureError:
+        if any(_is_mask(part) for part in parts):
+            raise
+        return _compiled.recorded(lambda given: _add_at([_cast(given[0], given[0].dtype, True), *given[1:]]), [x, values, *parts])
+
+
+def _add_at(given: list[Any]) -> ndarray:
+    from weft.arrays.ufuncs import UFUNCS
+
+    x, values, *parts = given
+    UFUNCS["add"].at(x, tuple(parts), values)
+    return x
 
 
 @primitive
@@ -110,9 +121,7 @@ def _fitted(back: ndarray, shape: tuple[int, ...]) -> ndarray:
 @primitive
 def with_sums(x: ndarray, key: Any, values: ndarray) -> ndarray:
     """A copy to whose elements values are added, once for each time that a subscript names one, in NumPy's order."""
-    made = _cast(x, x.dtype, True)
-    _added(made, key, values)
-    return made
+    return _added(_cast(x, x.dtype, True), key, values)
 
 
 @with_sums.defvjp
