@@ -12,6 +12,7 @@ from weft.arrays._common import counting_dtype
 from weft.arrays.shapes import moveaxis
 from weft.errors import CaptureError
 from weft.gradients.primitives import Call, primitive, unseen
+from weft.gradients.rules.products import fitted
 from weft.gradients.sweep import unstretched
 
 __all__ = ["along", "check", "got", "sums_in", "with_elements", "with_sums"]
@@ -126,7 +127,7 @@ def with_sums(x: ndarray, key: Any, values: ndarray) -> ndarray:
 
 @with_sums.defvjp
 def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any, values: ndarray) -> tuple[Any, ...]:
-    return cotangent, None, unstretched(got(cotangent, key), values.shape)
+    return cotangent, None, fitted(got(cotangent, key), values)
 
 
 def along(x: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
@@ -157,7 +158,7 @@ class _Batched:
 
     def __init__(self, x: ndarray, key: Any, arrays: dict[int, ndarray], count: int, has_axis: bool) -> None:
         """`arrays`: of those in the subscript that are others for each value all of them. `has_axis`: the array itself has the axis."""
-        parts = list(_parts(key))
+        parts = [np.asarray(part) if isinstance(part, list) else part for part in _parts(key)]
         # Numbers without elements stand in for those of which there are many.
         known = [_full(part.shape, 0, part.dtype, part.device) if id(part) in arrays else part for part in parts]
         entries = indexing._entries(x, tuple(known))
