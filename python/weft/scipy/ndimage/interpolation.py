@@ -15,6 +15,7 @@ import weft
 from weft._weft import ndarray
 from weft.arrays import _compiled
 from weft.errors import UnsupportedError
+from weft.gradients.primitives import primitive
 from weft.scipy.ndimage._common import Output, axis_of, double, extended, for_axes
 
 _MODES = {"nearest": 0, "wrap": 1, "reflect": 2, "grid-mirror": 2, "mirror": 3, "constant": 4, "grid-wrap": 5, "grid-constant": 6}
@@ -53,9 +54,9 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
     flat = weft.reshape(rows, (-1, x.shape[at]))
     if x.dtype.kind == "c":
         found = weft.empty_like(flat)
-        found.real, found.imag = (_compiled.on_hosts(_coefficients(), part, edge) for part in (flat.real, flat.imag))
+        found.real, found.imag = (coefficients(part, edge) for part in (flat.real, flat.imag))
     else:
-        found = _compiled.on_hosts(_coefficients(), flat, edge)
+        found = coefficients(flat, edge)
     return made.put(weft.moveaxis(weft.reshape(found, rows.shape), -1, at))
 
 
@@ -73,6 +74,12 @@ def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: st
     for axis in range(x.ndim):
         x = spline_filter1d(x, order, axis, made.dtype, mode)
     return made.put(x)
+
+
+@primitive(rules="splines")
+def coefficients(rows: ndarray, edge: int) -> ndarray:
+    """The coefficients of cubic splines through rows of float64."""
+    return _compiled.on_hosts(_coefficients(), rows, edge)
 
 
 def _coefficients() -> Any:
