@@ -44,7 +44,7 @@ def page() -> str:
         ("`weft.math`", table_linalg.MATH, table_linalg.MATH_FLAT, {}, table_linalg.MATH_NOTHING),
         ("`weft.scipy.special`", table_linalg.SPECIAL, {}, {}, []),
         ("`weft.scipy.signal`", table_linalg.SIGNAL, {}, {}, []),
-        ("`weft.scipy.ndimage`", table_linalg.NDIMAGE, {}, table_linalg.NDIMAGE_REFUSED, []),
+        ("`weft.scipy.ndimage`", table_linalg.NDIMAGE, {}, {}, []),
     ]
     parts = [_HEAD]
     for title, right, flat, refused, others in sections:

@@ -170,14 +170,15 @@ def map_coordinates(
     found, added = _filtered(x, order, mode, cval, prefilter)
     rows = weft.reshape(double(places), (x.ndim, -1))
     if x.dtype.kind == "c":
-        parts = [_at(part, rows, order, code, of(cval), added) for part, of in ((found.real, np.real), (found.imag, np.imag))]
+        parts = [at_points(part, rows, order, code, of(cval), added) for part, of in ((found.real, np.real), (found.imag, np.imag))]
         values = parts[0] + 1j * parts[1]
     else:
-        values = _at(found, rows, order, code, float(cval), added)
+        values = at_points(found, rows, order, code, float(cval), added)
     return made.put(weft.reshape(values, made.shape), rounded=True)
 
 
-def _at(x: ndarray, rows: ndarray, order: int, mode: int, cval: float, added: int) -> ndarray:
+@primitive(rules="splines")
+def at_points(x: ndarray, rows: ndarray, order: int, mode: int, cval: float, added: int) -> ndarray:
     """The values at points, in float64."""
     if x.size == 0:
         return weft.full((rows.shape[1],), cval)
@@ -189,7 +190,12 @@ def _at(x: ndarray, rows: ndarray, order: int, mode: int, cval: float, added: in
 def _points(order: int, rank: int) -> Any:
     """The compiled loop over points: for each the taps of every axis, then the sum over all combinations of them."""
     text = _AT_POINTS.replace("ORDER", str(order)).replace("TAPS", str(order + 1)).replace("RANK", str(rank))
-    made = _compiled.function_of(text, "x, shape, rows, mode, cval, added")
+    return with_mapped(text, "x, shape, rows, mode, cval, added")
+
+
+def with_mapped(text: str, parameters: str) -> Any:
+    """The compiled function of a text that asks where places are."""
+    made = _compiled.function_of(text, parameters)
     made.py_func.__globals__.setdefault("mapped", _mapped)
     return made
 
