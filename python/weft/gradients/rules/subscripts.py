@@ -12,6 +12,7 @@ from weft.arrays._common import counting_dtype
 from weft.arrays.shapes import moveaxis
 from weft.errors import CaptureError
 from weft.gradients.primitives import Call, primitive, unseen
+from weft.gradients.rules.products import fitted
 from weft.gradients.sweep import unstretched
 
 __all__ = ["along", "check", "got", "sums_in", "with_elements", "with_sums"]
@@ -34,9 +35,7 @@ def sums_in(values: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
     rows = _rows_of(values, key, tuple(shape))
     if rows is not None:
         return _reshape(_compiled.on_hosts(_compiled.function_of(_SUMS_OF_ROWS, "at, values, n"), *rows), tuple(shape))
-    found = _full(tuple(shape), 0, values.dtype, values.device)
-    _added(found, key, values)
-    return found
+    return _added(_full(tuple(shape), 0, values.dtype, values.device), key, values)
 
 
 def _rows_of(values: ndarray, key: Any, shape: tuple[int, ...]) -> tuple[ndarray, ndarray, int] | None:
@@ -68,12 +67,25 @@ def _(cotangent: ndarray, result: ndarray, values: ndarray, key: Any, shape: tup
     return unstretched(got(cotangent, key), values.shape), None, None
 
 
-def _added(x: ndarray, key: Any, values: ndarray) -> None:
-    from weft.arrays.ufuncs import UFUNCS
-
+def _added(x: ndarray, key: Any, values: ndarray) -> ndarray:
+    """An array, to which values are added, in a captured graph whenever the graph runs."""
     if values.dtype.kind == "b":
         values = _cast(values, np.dtype(np.int64))
-    UFUNCS["add"].at(x, key, values)
+    parts = _parts(key)
+    try:
+        return _add_at([x, values, *parts])
+    except CaptureError:
+        if any(_is_mask(part) for part in parts):
+            raise
+        return _compiled.recorded(lambda given: _add_at([_cast(given[0], given[0].dtype, True), *given[1:]]), [x, values, *parts])
+
+
+def _add_at(given: list[Any]) -> ndarray:
+    from weft.arrays.ufuncs import UFUNCS
+
+    x, values, *parts = given
+    UFUNCS["add"].at(x, tuple(parts), values)
+    return x
 
 
 @primitive
@@ -110,14 +122,12 @@ def _fitted(back: ndarray, shape: tuple[int, ...]) -> ndarray:
 @primitive
 def with_sums(x: ndarray, key: Any, values: ndarray) -> ndarray:
     """A copy to whose elements values are added, once for each time that a subscript names one, in NumPy's order."""
-    made = _cast(x, x.dtype, True)
-    _added(made, key, values)
-    return made
+    return _added(_cast(x, x.dtype, True), key, values)
 
 
 @with_sums.defvjp
 def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any, values: ndarray) -> tuple[Any, ...]:
-    return cotangent, None, unstretched(got(cotangent, key), values.shape)
+    return cotangent, None, fitted(got(cotangent, key), values)
 
 
 def along(x: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
@@ -148,7 +158,7 @@ class _Batched:
 
     def __init__(self, x: ndarray, key: Any, arrays: dict[int, ndarray], count: int, has_axis: bool) -> None:
         """`arrays`: of those in the subscript that are others for each value all of them. `has_axis`: the array itself has the axis."""
-        parts = list(_parts(key))
+        parts = [np.asarray(part) if isinstance(part, list) else part for part in _parts(key)]
         # Numbers without elements stand in for those of which there are many.
         known = [_full(part.shape, 0, part.dtype, part.device) if id(part) in arrays else part for part in parts]
         entries = indexing._entries(x, tuple(known))
