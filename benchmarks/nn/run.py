@@ -1,8 +1,8 @@
-"""A training step of small networks: `python run.py [--quick] [--cores N] [--first NETWORK CONTENDER] [NETWORK ...]`.
+"""A training step of small networks: `python run.py [--quick] [--cpu-time] [--cores N] [--first NETWORK CONTENDER] [NETWORK ...]`.
 
 `mlp` is 784-512-256-10 of 128 rows, `cnn` two convolutions of 3 × 3 with pools of 2 × 2 and a linear layer of 64 pictures of 28 × 28; a
 step is forward, backward and Adam, float32. Contenders' first five losses are compared with those of Weft in float64 before they are
-timed in turns; a first step is timed in a new process with empty caches, imports apart.
+timed in turns; a first step is timed in a new process with empty caches of compiled code, imports apart.
 """
 
 from __future__ import annotations
@@ -35,21 +35,24 @@ def first_step(network: str, name: str) -> dict[str, float]:
     """Seconds until the end of the first step, and of the import before it, in this process."""
     import importlib
 
+    from harness import Clock
     from networks import CONTENDERS
 
     module, make = CONTENDERS[name]
-    start = time.perf_counter()
+    start = Clock.now()
     importlib.import_module(module)
-    imported = time.perf_counter()
+    imported = Clock.now()
     loss = make(network)()
-    return {"import": imported - start, "first": time.perf_counter() - imported, "loss": loss}
+    return {"import": imported - start, "first": Clock.now() - imported, "loss": loss}
 
 
-def measured_first(network: str, name: str, cores: int) -> dict[str, float] | None:
+def measured_first(network: str, name: str, options: list[str]) -> dict[str, float] | None:
     """The same in a new process with empty caches; None where it fails."""
     with tempfile.TemporaryDirectory() as folder:
         places = {"WEFT_CACHE_DIR": folder, "TORCHINDUCTOR_CACHE_DIR": folder, "XDG_CACHE_HOME": folder}
-        command = [sys.executable, __file__, "--cores", str(cores), "--first", network, name]
+        # Installed packages have their bytecode.
+        places |= {"PYTHONDONTWRITEBYTECODE": ""}
+        command = [sys.executable, __file__, *options, "--first", network, name]
         done = subprocess.run(command, env=os.environ | places, capture_output=True, text=True, check=False)
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
 
@@ -97,23 +100,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help="mlp, cnn; both if none is given")
     parser.add_argument("--quick", action="store_true", help="a quarter of the time, no first steps")
+    parser.add_argument("--cpu-time", action="store_true", help="times of the processor, one core: for a machine that is busy otherwise")
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--first", nargs=2, metavar=("NETWORK", "CONTENDER"), help="the first step of one, in this process")
     chosen = parser.parse_args()
     limit_threads(chosen.cores)
+    from harness import WEFT, Clock, installed, run
+
+    if chosen.cpu_time:
+        Clock.use_cpu_time()
     if chosen.first:
         print(json.dumps(first_step(*chosen.first)))
         return
-    from harness import WEFT, installed, run
     from networks import CONTENDERS
     from report import machine
 
-    print(f"{machine()}, {chosen.cores} used. {', '.join(f'{n} {v}' for n, v in installed(['weft', 'jax', 'torch']).items())}.\n")
+    import weft
+
+    versions = {"weft": weft.__version__} | installed(["jax", "torch"])
+    print(f"{machine()}, {chosen.cores} used. {', '.join(f'{n} {v}' for n, v in versions.items())}.\n")
     print("| network | contender | step, ms | Weft / this | first step, s | this / Weft's first step |")
     print("|---|---|---:|---:|---:|---:|")
     for network in chosen.networks or NETWORKS:
         outcome = run(benchmark(network, 2.0 if chosen.quick else 8.0), lambda _: None)
-        firsts = {name: None if chosen.quick else measured_first(network, name, chosen.cores) for name in CONTENDERS}
+        options = ["--cores", str(chosen.cores)] + ["--cpu-time"] * chosen.cpu_time
+        if not chosen.quick:
+            measured_first(network, WEFT, options)
+        firsts = {name: None if chosen.quick else measured_first(network, name, options) for name in CONTENDERS}
         for row in outcome.rows:
             if row.best is None:
                 print(f"| {network} | {row.name} | {row.note} | | | |", flush=True)

@@ -42,6 +42,16 @@ def both(x, y):
 
 
 @njit
+def sums(x, y):
+    a = np.zeros((x.shape[0], y.shape[1]), x.dtype)
+    for i in range(x.shape[0]):
+        for j in range(y.shape[1]):
+            for k in range(x.shape[1]):
+                a[i, j] += x[i, k] * y[k, j]
+    return a, x.sum()
+
+
+@njit
 def transposed(x):
     return x.T
 

@@ -54,6 +54,22 @@ def ops():
     }
 
 
+@pytest.fixture(scope="module")
+def derived():
+    """The same without a rule: their gradients are Weft's own."""
+    return {
+        "vectorized": weft.jax_op(f.double),
+        "two operands": weft.jax_op(f.mixed),
+        "returns an array": weft.jax_op(f.scaled, like("x")),
+        "returns a number": weft.jax_op(f.squares, like("x", shape=(), dtype="float64")),
+        "returns several": weft.jax_op(f.sums, (lambda x, y: ((x.shape[0], y.shape[1]), x.dtype), like("x", shape=()))),
+        "writes to a parameter": weft.jax_op(f.written, {"out": like("x")}),
+        "kernel": weft.jax_op(f.product, like("a")),
+        "kernel in two dimensions": weft.jax_op(f.flipped, {"y": like("x", shape=lambda x: x.shape[::-1])}, grid=lambda x: x.shape[::-1]),
+        "kernel with blocks": weft.jax_op(f.total, like("x", shape=1, fill=0), launch=lambda x: (max(-(-x.shape[0] // 32), 1), 32)),
+    }
+
+
 def arguments(name: str) -> tuple:
     generator = np.random.default_rng(1)
 
@@ -118,8 +134,10 @@ def test_values(ops, name):
     close(results(jax.jit(ops[name])(*args)), right(name, *args))
 
 
+@pytest.mark.parametrize("whose", ["a rule's", "Weft's"])
 @pytest.mark.parametrize("name", SORTS)
-def test_gradients(ops, name):
+def test_gradients(ops, derived, name, whose):
+    ops = derived if whose == "Weft's" else ops
     args = arguments(name)
     arrays = tuple(i for i, a in enumerate(args) if isinstance(a, jax.Array))
 

@@ -18,7 +18,21 @@ from .functions import DTYPES, numbers  # noqa: E402
 like = weft.like
 
 
-def operations() -> dict:
+def operations(derived: bool = False) -> dict:
+    """Operations of every sort with their rules, or with Weft's own gradients."""
+    if derived:
+        return {
+            "double": (weft.tf_op(f.double), ((3, 4),), lambda x: [2 * x]),
+            "mixed": (weft.tf_op(f.mixed), ((3, 1), (4,)), lambda x, y: [2 * x * x + y]),
+            "squares": (weft.tf_op(f.squares, like("x", shape=(), dtype="float64")), ((5,),), lambda x: [tf.reduce_sum(x * x)]),
+            "both": (
+                weft.tf_op(f.sums, (lambda x, y: ((x.shape[0], y.shape[1]), x.dtype), like("x", shape=()))),
+                ((3, 4), (4, 2)),
+                lambda x, y: [x @ y, tf.reduce_sum(x)],
+            ),
+            "written": (weft.tf_op(f.written, {"out": like("x")}), ((5,),), lambda x: [3 * x]),
+            "product": (weft.tf_op(f.product, like("a")), ((9,), (9,)), lambda a, b: [a * b]),
+        }
     return {
         "double": (weft.tf_op(f.double, vjp=lambda g: 2 * g), ((3, 4),), lambda x: [2 * x]),
         "mixed": (
@@ -49,9 +63,10 @@ NAMES = ["double", "mixed", "squares", "both", "written", "product"]
 
 
 @pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+@pytest.mark.parametrize("derived", [False, True], ids=["a rule's", "Weft's"])
 @pytest.mark.parametrize("name", NAMES)
-def test_values_and_gradients(name, graph):
-    op, shapes, right = operations()[name]
+def test_values_and_gradients(name, derived, graph):
+    op, shapes, right = operations(derived)[name]
     generator = np.random.default_rng(1)
     args = [tf.constant(generator.standard_normal(shape)) for shape in shapes]
 

@@ -397,6 +397,18 @@ def test_prange_that_carries():
     check(f, x5, y5, 4)
 
 
+def test_loops_of_any_length_under_prange():
+    @weft.njit(parallel=True)
+    def f(x, n, y):
+        for i in prange(x.shape[0]):
+            t = x[i]
+            for j in range(n[i]):
+                t = math.sin(t) + 0.1 * t * t
+            y[i] = t
+
+    check(f, np.linspace(0.1, 0.9, 7), np.array([0, 1, 31, 32, 33, 65, 150]), np.zeros(7))
+
+
 def test_in_place_under_prange():
     @weft.njit(parallel=True)
     def f(x):

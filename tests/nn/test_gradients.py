@@ -79,6 +79,46 @@ def test_second_derivatives() -> None:
     check(weft.grad(lambda x: nn.logsumexp(x, -1).sum()), normal((2, 3), seed=3))
 
 
+RULES = {
+    "convolution": lambda x: nn.conv2d({"weight": weft.asarray(normal((2, 2, 2, 2), seed=40))}, x, padding=1),
+    "depthwise": lambda x: nn.conv2d({"weight": weft.asarray(normal((2, 1, 2, 2), seed=41))}, x, groups=2),
+    "largest": lambda x: nn.max_pool2d(x, 2),
+    "mean": lambda x: nn.avg_pool2d(x, 3, 1, 1),
+    "attention": lambda x: nn.scaled_dot_product_attention(x, x, x, is_causal=True),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_under_other_transforms(name: str) -> None:
+    """Rules are functions of arrays: they are differentiated again, forwards, and mapped over a new axis."""
+    function, x, moved = RULES[name], normal((2, 2, 4, 4), seed=42), normal((2, 2, 4, 4), seed=43)
+    check(weft.grad(lambda x: (function(x) ** 2).sum()), x[:1], tolerance=1e-6)
+    value, slope = weft.jvp(function, (weft.asarray(x),), (weft.asarray(moved),))
+    near(value, weft.asnumpy(function(weft.asarray(x))))
+    either = [weft.asnumpy(function(weft.asarray(x + step * moved))) for step in (1e-6, -1e-6)]
+    np.testing.assert_allclose(weft.asnumpy(slope), (either[0] - either[1]) / 2e-6, atol=1e-7)
+    many = np.stack([x, moved, x - moved])
+    near(weft.vmap(function)(weft.asarray(many)), np.stack([weft.asnumpy(function(weft.asarray(each))) for each in many]))
+
+
+@pytest.mark.parametrize("dtype", FLOATS[2:], ids=str)
+def test_half_precision(dtype: np.dtype, device: weft.Device) -> None:
+    """Gradients of floats of 16 bits are those of their numbers in double precision, to what their rounding leaves."""
+
+    def total(params: dict, x: weft.ndarray) -> weft.ndarray:
+        h = nn.max_pool2d(nn.silu(nn.conv2d(params, x, padding=1)), 2)
+        return nn.scaled_dot_product_attention(h, h, h).sum()
+
+    params = {"weight": normal((2, 1, 3, 3), dtype, 44), "bias": normal(2, dtype, 45)}
+    x = normal((1, 1, 6, 6), dtype, 46)
+    found = weft.compile(weft.grad(total))(map_tree(weft.asarray, params), weft.asarray(x))
+    with weft.device("cpu"):
+        wanted = weft.grad(total)(map_tree(lambda each: weft.asarray(each.astype(float)), params), weft.asarray(x.astype(float)))
+    for ours, theirs in zip(leaves(found), leaves(wanted)):
+        assert ours.device == device
+        near(ours, weft.asnumpy(theirs), dtype, 8)
+
+
 TARGETS = np.array([2, 0, 3, 1, 3])
 
 

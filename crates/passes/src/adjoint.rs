@@ -6,6 +6,7 @@
 
 mod activity;
 mod emit;
+mod forward;
 mod link;
 mod own;
 mod plan;
@@ -30,6 +31,7 @@ pub use rules::Library;
 use tree::{NodeKind, TOP, Tree};
 
 /// What is asked of an adjoint.
+#[allow(missing_debug_implementations, reason = "it holds a function")]
 pub struct Request<'a> {
     /// Of each parameter, with complex numbers and tuples as their parts.
     pub params: Vec<Derive>,
@@ -94,6 +96,9 @@ fn adjoint(module: &Module, request: &Request<'_>, single: bool) -> Result<Modul
     let entry = module.entry.index();
     module.functions[entry] = made;
     inline::drop_unreached(&mut module);
+    if let Err(error) = weft_ir::verify::verify(&module) {
+        return Err(PassError::defect(Span::NONE, error));
+    }
     cleanup::run(&mut module)?;
     Ok(module)
 }
@@ -102,7 +107,11 @@ fn of_function(func: &Function, book: &Book, request: &Request<'_>, single: bool
     let mut sequential = Vec::new();
     loop {
         let mut tree = Tree::build(func, &sequential)?;
-        let roots = Roots::find(&tree);
+        let mut roots = Roots::find(&tree);
+        // What is stored may itself have been loaded.
+        while forward::run(&mut tree, &roots) > 0 {
+            roots = Roots::find(&tree);
+        }
         let asked = asked(&tree, request)?;
         let activity = Activity::find(&tree, &roots, book, &asked)?;
         activity.check(&tree, &roots, book)?;

@@ -72,7 +72,6 @@ def _stacked(rows: list[ndarray]) -> ndarray:
     return found
 
 
-@without_gradient
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
     """Where numbers would have to be put into a sorted row to keep it sorted: before equal ones, or behind them with `side="right"`.
 
@@ -98,6 +97,12 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
         a = take(a, sorter)
     kind = result_dtype(a, v)
     a, v = (x if x.dtype == kind else _cast(x, kind) for x in (a, v))
+    return places_among(a, v, side)
+
+
+@without_gradient
+def places_among(a: ndarray, v: ndarray, side: str) -> ndarray:
+    """What `searchsorted` gives of arrays of one dtype."""
     if on_a_device(a) and fits(a, v):
         from weft.kernels.searching import below
 
@@ -106,7 +111,14 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     return _reshape(found, v.shape)
 
 
-@without_gradient
+@places_among.defbatched
+def _(call: Any, operands: list[ndarray | None], count: int) -> list[ndarray] | None:
+    """Each number is looked for by itself; other rows to look in are other calls."""
+    a, v, side = call.args
+    others = {id(array): operand for array, operand in zip(call.arrays, operands)}
+    return None if others[id(a)] is not None else [places_among(a, others[id(v)], side)]
+
+
 def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     """The number of the bin that each element lies in: `bins[i - 1] <= x < bins[i]`, or with `right=True` `bins[i - 1] < x <= bins[i]`.
 
@@ -120,8 +132,22 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
         raise TypeError("x may not be complex")
     if bins.ndim != 1:
         raise ValueError("object of too small depth for desired array" if bins.ndim == 0 else "object too deep for desired array")
+    return bins_of(x, bins, bool(right))
+
+
+@without_gradient
+def bins_of(x: ndarray, bins: ndarray, right: bool) -> ndarray:
+    """What `digitize` gives."""
     if on_a_device(x) and fits(x):
         from weft.kernels.searching import digitized
 
-        return launched(digitized, x, bins, bool(right))
-    return _reshape(_compiled.call(f"np.digitize(x, bins, {bool(right)})", x=flat(x), bins=bins), x.shape)
+        return launched(digitized, x, bins, right)
+    return _reshape(_compiled.call(f"np.digitize(x, bins, {right})", x=flat(x), bins=bins), x.shape)
+
+
+@bins_of.defbatched
+def _(call: Any, operands: list[ndarray | None], count: int) -> list[ndarray] | None:
+    """As of `places_among`."""
+    x, bins, right = call.args
+    others = {id(array): operand for array, operand in zip(call.arrays, operands)}
+    return None if others[id(bins)] is not None else [bins_of(others[id(x)], bins, right)]

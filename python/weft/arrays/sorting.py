@@ -45,7 +45,6 @@ def _taken(a: ndarray, order: ndarray, axis: int) -> ndarray:
     return take_along_axis(a, order, axis)
 
 
-@without_gradient
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descending: bool = False, stable: Any = None) -> ndarray:
     """The indices that sort an array: along an axis, or of all elements as one row. Equal elements keep their order.
 
@@ -56,15 +55,27 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, desc
     if a.ndim == 0:
         axis_of(axis, 1)
         return positions(1, a)
+    return order_of(a, axis, bool(descending))
+
+
+@without_gradient
+def order_of(a: ndarray, axis: int, descending: bool) -> ndarray:
+    """What `argsort` gives along an axis counted from the front."""
     if on_a_device(a) and fits(a):
         from weft.kernels.radix import order_along
 
-        return launched(order_along, a, axis, bool(descending))
+        return launched(order_along, a, axis, descending)
     if not descending:
         return _compiled.call(f"np.argsort(a, {axis})", a=a)
     # Equal elements are to keep their order, so both the array and the indices are turned around.
     turn = (slice(None),) * axis + (slice(None, None, -1),)
     return u("subtract", a.shape[axis] - 1, _compiled.call(f"np.argsort(a, {axis})", a=a[turn]))[turn]
+
+
+@order_of.defbatched
+def _(call: Any, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    """The new axis is one more in front."""
+    return [order_of(operands[0], call.args[1] + 1, call.args[2])]
 
 
 def long_word(n: int) -> str:

@@ -90,13 +90,19 @@ def _writing(operation: Operation, launchers: Launchers | None, values: Any, adj
     if launchers is None:
         operation.f.grad(passed, shadows, None)
     elif place is None:
-        found = launchers.find(outs[0], values)
-        operation.f.grad[found.blocks, found.threads, launchers.cpu_stream, launchers.shared(outs[0], values)](passed, shadows)
+        _launch(operation, launchers, launchers.find(outs[0], values), launchers.cpu_stream, outs[0], values)(passed, shadows)
     else:
         with _weft.device(f"cuda:{place[0]}"):
-            key = launchers.key(outs[0], values)
-            found = launchers.made(key, place[1] or 0)
-            operation.f.grad[found.blocks, found.threads, place[1] or 0, launchers.shared(outs[0], values)](passed, shadows)
+            found = launchers.made(launchers.key(outs[0], values), place[1] or 0)
+            _launch(operation, launchers, found, place[1] or 0, outs[0], values)(passed, shadows)
+
+
+def _launch(operation: Operation, launchers: Launchers, forward: Any, stream: Any, first: Any, values: Any) -> Callable[[Any, Any], None]:
+    """The adjoint of a kernel with the grid of a launch."""
+    if 0 in forward.blocks:
+        # There is nothing to launch, and all gradients are zero.
+        return lambda passed, shadows: None
+    return operation.f.grad[forward.blocks, forward.threads, stream, launchers.shared(first, values)]
 
 
 def _empty_like(array: Any, place: Any) -> Any:

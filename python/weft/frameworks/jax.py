@@ -16,6 +16,7 @@ import numpy as np
 
 from weft import _weft
 
+from . import adjoints
 from .operation import Operation, gradients
 from .running import Streams, explained, number_of, result_dtype, runner
 
@@ -138,7 +139,8 @@ class _Shapes(tuple):
 
 def _differentiable(operation: Operation, call: Callable[..., Any]) -> Callable[..., Any]:
     rule = operation.rule
-    kept = [] if rule is None else [p.name for p in operation.parameters if p.name in rule.names]
+    derived = None if rule is not None else _derived(operation)
+    kept = [p.name for p in operation.parameters if rule is None or p.name in rule.names]
     keeps_out = rule is not None and "out" in rule.names
     traced = jax.custom_vjp(call)
 
@@ -149,11 +151,10 @@ def _differentiable(operation: Operation, call: Callable[..., Any]) -> Callable[
         return out, ({name: values[name] for name in kept}, out if keeps_out else None, shapes)
 
     def backward(saved: Any, g: Any) -> Any:
-        if rule is None:
-            name = operation.arrays[0].name
-            raise TypeError(f"{operation.name} has no gradient: give its rule, jax_op(..., vjp=lambda {name}, g: ...)")
-        values, out, shapes = saved
-        found = gradients(operation, rule({**values, "out": out, "g": g}))
+        held, out, shapes = saved
+        # JAX keeps names sorted.
+        values = {p.name: held[p.name] for p in operation.parameters if p.name in held}
+        found = derived(values, g) if rule is None else gradients(operation, rule({**values, "out": out, "g": g}))
         fitting = iter(_fitting(operation, each, *like) for each, like in zip(found, shapes, strict=True))
         return tuple(next(fitting) if p.is_array else None for p in operation.parameters)
 
@@ -164,6 +165,71 @@ def _differentiable(operation: Operation, call: Callable[..., Any]) -> Callable[
         return traced(*_arguments(operation, args, named))
 
     return op
+
+
+def _derived(operation: Operation) -> Callable[..., list[Any]]:
+    """A function of the arguments by name and of the results' gradients: gives the gradients by the arrays, from Weft's own adjoint."""
+    if operation.sort == "vectorized":
+        if adjoints.has_rule(operation.f):
+            raise ValueError(
+                f"{operation.name} has a rule of its own (defvjp), which is one of Weft's arrays: give it in JAX's words, vjp="
+            )
+
+        @functools.cache
+        def by(parameter: Any) -> Callable[..., Any]:
+            pullback = adjoints.pullback(operation, parameter)
+            return _caller(pullback, _weft._xla_register(_host(pullback)))
+
+        return lambda values, g: [
+            by(p)(*values.values(), g) if _has_gradient(operation, values[p.name]) else None for p in operation.arrays
+        ]
+
+    @functools.cache
+    def number() -> int:
+        return _weft._xla_register(_adjoint_host(operation))
+
+    def derived(values: dict[str, Any], g: Any) -> list[Any]:
+        cotangents = g if isinstance(g, tuple) else (g,)
+        # Gradients of whole numbers have a type of JAX's own, and tell nothing.
+        cotangents = [jnp.zeros(each.shape, jnp.int32) if each.dtype == jax.dtypes.float0 else each for each in cotangents]
+        wanted = [p.is_array and _has_gradient(operation, values[p.name]) for p in operation.parameters]
+        like = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a, each in zip(values.values(), wanted, strict=True) if each]
+        bits = sum(1 << i for i, each in enumerate(wanted) if each)
+        made = jax.ffi.ffi_call(_TARGET, like, vmap_method="sequential")
+        found = iter(made(*values.values(), *cotangents, jnp.int32(bits), number=np.int64(number())))
+        every = [next(found) if each else None for each in wanted]
+        return [each for p, each in zip(operation.parameters, every, strict=True) if p.is_array]
+
+    return derived
+
+
+def _has_gradient(operation: Operation, array: Any) -> bool:
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        raise TypeError(f"{operation.name}: gradients by complex arrays are not derived: give a rule, jax_op(..., vjp=)")
+    return bool(jnp.issubdtype(array.dtype, jnp.floating))
+
+
+def _adjoint_host(operation: Operation) -> Callable[..., None]:
+    """What Weft's C function calls for gradients: with arguments, the results' gradients and the number whose bits say what is wanted."""
+    pull = adjoints.puller(operation)
+    kinds = [p.kind for p in operation.parameters]
+
+    def host(arguments: tuple[Any, ...], results: tuple[Any, ...], stream: int | None) -> None:
+        *given, bits = arguments
+        place = None
+        if stream is not None:
+            raise RuntimeError(
+                f"{operation.name}: gradients of kernels and functions are derived on the CPU only in JAX: give a rule, vjp="
+            )
+        values = [array if kind == "array" else number_of(kind, array) for kind, array in zip(kinds, given, strict=False)]
+        left = iter(results)
+        shadows = [next(left) if int(bits.item()) >> i & 1 else None for i in range(len(kinds))]
+        for shadow in results:
+            shadow.fill(0)
+        # What a function writes to has its gradient used up.
+        pull(values, shadows, [g if operation.returns else g.copy() for g in given[len(kinds) :]], place)
+
+    return host
 
 
 def _fitting(operation: Operation, gradient: Any, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -5,6 +5,7 @@ Nothing here knows a framework: each of them asks an `Operation` for what it has
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
 from collections.abc import Callable, Mapping
@@ -91,7 +92,7 @@ class Output:
                 f"out is like('x'), or a function of the arguments that gives a shape and a dtype, or several of these, not {given!r}"
             )
 
-    @property
+    @functools.cached_property
     def is_plain(self) -> bool:
         """Whether it has the shape and the dtype of its template."""
         return self.template is not None and self._shape is None and self.dtype is None

@@ -6,12 +6,14 @@ graph that is saved. It is there for functions that compute much.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from . import adjoints
 from .operation import Operation, gradients
 from .running import explained, number_of, result_dtype, runner
 
@@ -42,9 +44,10 @@ def tf_op(
     """
     operation = Operation(f, out=out, vjp=vjp, grid=grid, launch=launch, numbers=numbers)
     host = _host(operation)
+    derived = _derived(operation) if operation.rule is None else None
 
     def op(*args: Any, **named: Any) -> Any:
-        return _call(operation, host, _arguments(operation, args, named))
+        return _call(operation, host, derived, _arguments(operation, args, named))
 
     op.__name__, op.__doc__ = operation.name, operation.f.py_func.__doc__
     return op
@@ -123,7 +126,7 @@ def _dtypes(operation: Operation, tensors: Any) -> list[Any]:
     return [tf.as_dtype(output.dtype_of(named)) for output in operation.outputs]
 
 
-def _call(operation: Operation, host: Callable[..., Any], tensors: list[Any]) -> Any:
+def _call(operation: Operation, host: Callable[..., Any], derived: Callable[..., Any] | None, tensors: list[Any]) -> Any:
     rule = operation.rule
     single = operation.sort == "vectorized" or len(operation.outputs) == 1
 
@@ -136,18 +139,67 @@ def _call(operation: Operation, host: Callable[..., Any], tensors: list[Any]) ->
                 result.set_shape(shape)
 
         def backward(*g: Any) -> Any:
-            if rule is None:
-                name = operation.arrays[0].name
-                raise LookupError(f"{operation.name} has no gradient: give its rule, tf_op(..., vjp=lambda {name}, g: ...)")
             values = {p.name: t for p, t in zip(operation.parameters, given, strict=True)}
-            values["g"] = g[0] if single else g
-            values["out"] = made[0] if single else tuple(made)
-            found = iter(gradients(operation, rule(values)))
+            if rule is None:
+                found = iter(derived(values, g))
+            else:
+                values["g"] = g[0] if single else g
+                values["out"] = made[0] if single else tuple(made)
+                found = iter(gradients(operation, rule(values)))
             return [_fitting(next(found), t) if p.is_array else None for p, t in zip(operation.parameters, given, strict=True)]
 
         return (made[0] if single else tuple(made)), backward
 
     return run(*tensors)
+
+
+def _derived(operation: Operation) -> Callable[..., Any]:
+    """A function of the arguments by name and of the results' gradients: gives the gradients by the arrays, from Weft's own adjoint."""
+    if operation.sort == "vectorized":
+        if adjoints.has_rule(operation.f):
+            raise ValueError(f"{operation.name} has a rule of its own (defvjp), one of Weft's arrays: give it in TensorFlow's words, vjp=")
+
+        @functools.cache
+        def by(parameter: Any) -> tuple[Operation, Callable[..., Any]]:
+            pullback = adjoints.pullback(operation, parameter)
+            return pullback, _host(pullback)
+
+        def elementwise(values: dict[str, Any], g: Any) -> list[Any]:
+            found = []
+            for p in operation.arrays:
+                args = [*values.values(), g[0]]
+                pullback, host = by(p) if _has_gradient(operation, values[p.name]) else (None, None)
+                made = None if pullback is None else tf.numpy_function(host, args, _dtypes(pullback, args))
+                found.append(made[0] if isinstance(made, (list, tuple)) else made)
+            return found
+
+        return elementwise
+    pull = adjoints.puller(operation)
+
+    def derived(values: dict[str, Any], g: Any) -> list[Any]:
+        wanted = [p.is_array and _has_gradient(operation, values[p.name]) for p in operation.parameters]
+
+        def host(*arrays: Any) -> Any:
+            given = [
+                np.asarray(array) if p.is_array else number_of(p.kind, np.asarray(array)) for p, array in zip(operation.parameters, arrays)
+            ]
+            shadows = [np.zeros_like(array) if each else None for array, each in zip(given, wanted, strict=True)]
+            pull(given, shadows, [np.array(each) for each in arrays[len(given) :]], None)
+            return [shadow for shadow in shadows if shadow is not None]
+
+        like = [tensor.dtype for tensor, each in zip(values.values(), wanted, strict=True) if each]
+        made = tf.numpy_function(host, [*values.values(), *g], like) if like else []
+        found = iter(made if isinstance(made, (list, tuple)) else [made])
+        every = [next(found) if each else None for each in wanted]
+        return [each for p, each in zip(operation.parameters, every, strict=True) if p.is_array]
+
+    return derived
+
+
+def _has_gradient(operation: Operation, tensor: Any) -> bool:
+    if tensor.dtype.is_complex:
+        raise TypeError(f"{operation.name}: gradients by complex tensors are not derived: give a rule, tf_op(..., vjp=)")
+    return tensor.dtype.is_floating
 
 
 def _fitting(gradient: Any, tensor: Any) -> Any:

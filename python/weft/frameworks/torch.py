@@ -260,10 +260,16 @@ def _taker(operation: Operation) -> Callable[..., Any]:
     names = [p.name for p in operation.parameters]
     count = len(operation.outputs)
 
-    def one(at: int, given: Any, views: tuple[Any, ...], values: dict[str, Any]) -> torch.Tensor:
-        output = operation.outputs[at]
+    def expected(output: Output, args: tuple[Any, ...]) -> tuple[Any, torch.dtype]:
+        if output.is_plain:
+            template = args[names.index(output.template)]
+            return template.shape, template.dtype
+        values = dict(zip(names, args, strict=True))
         shape, dtype = output.described(values)
-        dtype = values[output.template].dtype if dtype is None else torch_dtype(dtype)
+        return shape, values[output.template].dtype if dtype is None else torch_dtype(dtype)
+
+    def one(output: Output, given: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> torch.Tensor:
+        shape, dtype = expected(output, args)
         array = given if type(given) is np.ndarray else np.asarray(given)
         check_returned(operation, array, shape, numpy_dtype(dtype))
         if array is not given or any(array is view or array.base is view for view in views) or not _is_own(array):
@@ -274,12 +280,11 @@ def _taker(operation: Operation) -> Callable[..., Any]:
         return torch.from_numpy(array)
 
     def taken(result: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-        values = dict(zip(names, args, strict=True))
         if count == 1:
-            return one(0, result, views, values)
+            return one(operation.outputs[0], result, views, args)
         if not isinstance(result, tuple) or len(result) != count:
             raise TypeError(f"{operation.name} returns {type(result).__name__}, and out= says a tuple of {count}")
-        return tuple(one(at, item, views, values) for at, item in enumerate(result))
+        return tuple(one(output, item, views, args) for output, item in zip(operation.outputs, result, strict=True))
 
     return taken
 

@@ -51,7 +51,9 @@ def _elementwise(operation: Operation, full: str) -> Callable[..., Any]:
     from .torch import define
 
     if adjoints.has_rule(operation.f):
-        raise ValueError(f"{operation.name} has a rule of its own (defvjp), which is one of Weft's arrays: give it in PyTorch's words, vjp=")
+        raise ValueError(
+            f"{operation.name} has a rule of its own (defvjp), which is one of Weft's arrays: give it in PyTorch's words, vjp="
+        )
 
     @functools.cache
     def by(parameter: Parameter) -> torch._ops.OpOverload:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from weft import _weft
+
 
 class Gradient:
     """The adjoint of one function or kernel."""
@@ -36,6 +38,12 @@ class Gradient:
             raise TypeError(f"{self.function.__name__} is no kernel: call {self.function.__name__}.grad(args, adjoints, cotangent)")
         return Launch(self, config)
 
+    def forall(self, ntasks: Any, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Launch:
+        """A kernel's adjoint with one thread per point of `ntasks`, as `kernel.forall`."""
+        if tpb > 0:
+            return self[max(-(-int(ntasks) // tpb), 1), tpb, stream, sharedmem]
+        return Launch(self, None, _weft.Launcher.forall(self.code, ntasks, stream, sharedmem))
+
     def _by_rule(self, rule: Callable[..., Any], args: tuple[Any, ...], adjoints: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
         output = self.function(
             *[
@@ -58,9 +66,9 @@ class Gradient:
 class Launch:
     """An adjoint with its grid: what `kernel.grad[blocks, threads]` gives."""
 
-    def __init__(self, gradient: Gradient, config: Any) -> None:
+    def __init__(self, gradient: Gradient, config: Any, launcher: Any = None) -> None:
         self.gradient = gradient
-        self.launcher = gradient.code[config]
+        self.launcher = gradient.code[config] if launcher is None else launcher
 
     def __call__(self, args: Sequence[Any], adjoints: Sequence[Any]) -> None:
         function = self.gradient.function

@@ -237,12 +237,8 @@ def primitive(
         rule[:] = [vjp]
         return vjp
 
-    def defbatched(batched: Callable[..., Any]) -> Callable[..., Any]:
-        function._weft_batched_ = batched  # type: ignore[attr-defined]
-        return batched
-
     called.defvjp = defvjp  # type: ignore[attr-defined]
-    called.defbatched = defbatched  # type: ignore[attr-defined]
+    called.defbatched = functools.partial(_set_batched, function)  # type: ignore[attr-defined]
     return called
 
 
@@ -276,7 +272,13 @@ def without_gradient(
             raise _unknown_shape(function)
         return followed_call(function, _nothing, args, keywords, like)
 
+    called.defbatched = functools.partial(_set_batched, function)  # type: ignore[attr-defined]
     return called
+
+
+def _set_batched(function: Callable[..., Any], batched: Callable[..., Any]) -> Callable[..., Any]:
+    function._weft_batched_ = batched  # type: ignore[attr-defined]
+    return batched
 
 
 def _nothing(cotangents: Any, results: Any, *args: Any, **keywords: Any) -> tuple[None, ...]:

@@ -13,7 +13,7 @@ import weft
 from weft._weft import ndarray
 from weft.arrays._common import array_of, axis_of, is_half
 
-__all__ = ["floats", "narrow", "numbers", "of_floats", "parameter", "reduced", "refuse_unknown", "still", "where_axes", "wide"]
+__all__ = ["floats", "narrow", "numbers", "of_floats", "parameter", "reduced", "refuse_unknown", "where_axes", "wide"]
 
 Shape = tuple[int, ...]
 
@@ -47,12 +47,6 @@ def of_floats(function: Callable[..., ndarray]) -> Callable[..., ndarray]:
         return function(x, *args, **keywords)
 
     return checked
-
-
-def still(x: ndarray) -> ndarray:
-    """An array that gradients take for a constant."""
-    stop = getattr(weft, "stop_gradient", None)
-    return x if stop is None else stop(x)
 
 
 def reduced(each: ndarray, reduction: str) -> ndarray:

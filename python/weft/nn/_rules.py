@@ -13,11 +13,7 @@ __all__ = ["with_rule"]
 def with_rule(function: Callable[..., Any], forward: Callable[..., Any], backward: Callable[..., Any]) -> Callable[..., Any]:
     """The function, with a pair for reverse mode: `forward` gives the result and what `backward` needs, which gives the cotangents of all
     arguments for that of the result."""
-    custom = getattr(weft, "custom_vjp", None)
-    if custom is None:
-        function.rule = (forward, backward)  # type: ignore[attr-defined]
-        return function
-    found = custom(function)
+    found = weft.custom_vjp(function)
     found.defvjp(forward, backward)
     found.rule = (forward, backward)
     return found

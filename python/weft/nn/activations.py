@@ -17,7 +17,7 @@ from weft import math as weft_math
 from weft._weft import ndarray
 from weft.arrays._common import axis_of
 
-from ._common import floats, of_floats, still, where_axes
+from ._common import floats, of_floats, where_axes
 
 __all__ = [
     "celu",
@@ -312,7 +312,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> ndarray:
 def _largest(x: ndarray, axis: Any, initial: float | None = None) -> ndarray:
     """The largest elements: what is taken from all of them changes no result, and no derivative. Of no elements there need be none."""
     found = weft.max(x, axis=axis, keepdims=True, **({"initial": -np.inf} if x.size == 0 or initial is not None else {}))
-    return still(found)
+    return weft.stop_gradient(found)
 
 
 def _without(found: ndarray, axis: Any) -> ndarray:

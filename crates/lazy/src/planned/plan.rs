@@ -1,6 +1,7 @@
 //! The list of what is done, made of notes: what nobody needs is left out, memory is used again as soon as it is free, and code is found once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Known, Map, Note, Notes, Operand, Place, Source, nowhere};
@@ -14,11 +15,13 @@ use crate::{dims, folds, machine, tiles};
 
 /// How long a plan runs before the host language is asked whether to go on.
 const SLICE: Duration = Duration::from_millis(50);
-/// Bytes that a plan keeps between runs, at the most.
-const MOST_KEPT: u64 = 64 << 20;
+/// Bytes that plans keep between runs, all together.
+const MOST_KEPT: u64 = 128 << 20;
 /// Results are written over their operands from so many bytes on: below these, tiles that lie apart are faster. And up to as many as go past
 /// the caches.
 const WORTH_REUSING: std::ops::Range<u64> = 1 << 16..32 << 20;
+/// What they keep.
+static KEPT: AtomicU64 = AtomicU64::new(0);
 /// A block is needed by whoever gets the values.
 const TO_THE_END: usize = usize::MAX;
 
@@ -39,7 +42,7 @@ enum Memory {
 #[derive(Debug)]
 struct Step {
     note: Note,
-    ready: Option<Ready>,
+    ready: Option<Box<Ready>>,
 }
 
 /// A value that the graph gives: its type and shape, and its place.
@@ -56,7 +59,17 @@ pub struct Plan {
     /// Bytes of the plan's own memory.
     rooms: Vec<u64>,
     kept: Vec<Arc<Block>>,
+    /// What it keeps is counted.
+    is_counted: bool,
     ends: Vec<End>,
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        if self.is_counted {
+            KEPT.fetch_sub(self.rooms.iter().sum(), Ordering::Relaxed);
+        }
+    }
 }
 
 impl Plan {
@@ -79,6 +92,7 @@ impl Plan {
             steps,
             rooms: Vec::new(),
             kept: Vec::new(),
+            is_counted: false,
             ends,
         };
         plan.place(&notes.known, given_up);
@@ -194,10 +208,19 @@ impl Plan {
             Ok(Node::stored(end.like.elem, end.like.shape.clone(), piece))
         });
         let values = values.collect::<Result<Vec<Value>>>()?;
-        if self.rooms.iter().sum::<u64>() > MOST_KEPT {
+        self.keep();
+        Ok(Some(values))
+    }
+
+    /// Lets go of its memory, if plans keep too much.
+    fn keep(&mut self) {
+        let own = self.rooms.iter().sum::<u64>();
+        if !self.is_counted && KEPT.fetch_add(own, Ordering::Relaxed).saturating_add(own) <= MOST_KEPT {
+            self.is_counted = true;
+        } else if !self.is_counted {
+            KEPT.fetch_sub(own, Ordering::Relaxed);
             self.kept.clear();
         }
-        Ok(Some(values))
     }
 
     /// How many kernels and calls there are.
@@ -301,7 +324,7 @@ impl Step {
     }
 }
 
-fn run_map(map: &mut Map, ready: &mut Option<Ready>, now: &[Option<Piece>]) -> Result<()> {
+fn run_map(map: &mut Map, ready: &mut Option<Box<Ready>>, now: &[Option<Piece>]) -> Result<()> {
     if let Some(ready) = ready {
         ready.target(address(now, map.to)?);
         for (at, place) in map.from.iter().enumerate() {

@@ -7,8 +7,8 @@ mod tape;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use weft_ir::{
-    AxisSlice, BinOp, Block, Builder, FuncKind, Function, Index, Layout, Local, Op, Part, Scalar, Space, Span, StmtKind, Type, Value,
-    ViewType,
+    Axis, AxisSlice, BinOp, Block, Builder, CmpOp, ErrorKind, FuncKind, Function, Geometry, Index, Layout, Local, Op, Part, Scalar, Space,
+    Span, StmtKind, Type, Value, ViewType,
 };
 
 use super::activity::Activity;
@@ -170,6 +170,7 @@ impl<'a> Emitter<'a> {
         }
         self.copy_params();
         let body = tree.frame(TOP).body.clone();
+        self.check_blocks();
         self.open_tapes();
         self.whole(TOP, tree.frame(TOP).block, &body);
         self.gradients(&derived, &gradients);
@@ -660,6 +661,10 @@ impl<'a> Emitter<'a> {
         let relevant = |id: &NodeId| self.parts.plan.reversed.contains(id) || self.in_slice(frame, *id);
         let last = list.iter().rposition(relevant);
         let Some(last) = last else { return };
+        if frame != TOP && self.meets(frame, block) {
+            // What the turn before reads has to be read before it is filled anew.
+            self.b.push(StmtKind::Barrier);
+        }
         let tail = match &self.tree.node(list[last]).kind {
             NodeKind::If { cond, then, other } if self.parts.plan.reversed.contains(&list[last]) => {
                 Some((*cond, then.clone(), other.clone()))
@@ -668,7 +673,7 @@ impl<'a> Emitter<'a> {
         };
         let head = if tail.is_some() { &list[..last] } else { &list[..=last] };
         self.forth(frame, head, false, false);
-        if frame == TOP && block == self.tree.frame(TOP).block && self.parts.plan.meets {
+        if self.meets(frame, block) {
             self.b.push(StmtKind::Barrier);
         }
         if let Some((cond, then, other)) = tail {
@@ -684,6 +689,41 @@ impl<'a> Emitter<'a> {
             self.b.push(StmtKind::If { cond, then, other });
         }
         self.back(frame, head);
+    }
+
+    /// Do threads wait for each other between the ways forth and back of a frame?
+    fn meets(&self, frame: FrameId, block: BlockId) -> bool {
+        let fills = self.parts.roots.filled.values().any(|filled| filled.frame == frame);
+        block == self.tree.frame(frame).block && self.parts.plan.meets && (frame == TOP || fills)
+    }
+
+    /// Refuses blocks whose threads do not fill the shared arrays that they were found to.
+    fn check_blocks(&mut self) {
+        let mut wanted: Vec<(Axis, u64)> = Vec::new();
+        for (root, filled) in &self.parts.roots.filled {
+            if self.parts.plan.fills.contains(root) {
+                wanted.extend(filled.threads.iter().copied());
+            }
+        }
+        wanted.sort_unstable_by_key(|(axis, len)| (*axis as u8, *len));
+        wanted.dedup();
+        for (axis, len) in wanted {
+            let width = self.b.emit(Type::I64, Op::Geometry(Geometry::BlockDim(axis)));
+            let len = self.b.i64(len as i64);
+            let other = self.b.compare(CmpOp::Ne, width, len);
+            self.open();
+            let message = "the gradient of this kernel takes blocks with a thread for each element of its shared arrays".to_owned();
+            self.b.push(StmtKind::Raise {
+                kind: ErrorKind::Value,
+                message,
+            });
+            let then = self.close();
+            self.b.push(StmtKind::If {
+                cond: other,
+                then,
+                other: Block::default(),
+            });
+        }
     }
 
     fn whole_branch(&mut self, frame: FrameId, list: &[NodeId]) {

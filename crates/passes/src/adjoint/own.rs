@@ -184,7 +184,7 @@ fn undisturbed(tree: &Tree, roots: &Roots, from: NodeId, to: NodeId, view: Value
 }
 
 /// Is there a barrier between two places?
-fn meets_between(tree: &Tree, first: usize, last: usize) -> bool {
+pub fn meets_between(tree: &Tree, first: usize, last: usize) -> bool {
     tree.nodes.iter().any(|node| {
         let is_barrier = matches!(node.kind, NodeKind::Plain(StmtKind::Barrier));
         is_barrier && first < node.order && node.order < last

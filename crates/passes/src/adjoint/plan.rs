@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use weft_ir::{FuncKind, Index, Local, Op, Span, Spread, StmtKind, Type, Value};
+use weft_ir::{BinOp, Const, FuncKind, Index, Local, Op, Span, Spread, StmtKind, Type, Value};
 
 use super::activity::Activity;
 use super::own::{Adding, Own};
@@ -63,6 +63,10 @@ pub struct Plan {
     pub reads: HashMap<FrameId, BTreeSet<Value>>,
     /// Threads wait for each other between the ways forth and back of the function, since they share memory.
     pub meets: bool,
+    /// Loops whose turns are gone through from the first one on to come to the state of a later one.
+    pub again: HashSet<FrameId>,
+    /// Shared arrays that are read again in the loops that fill them.
+    pub fills: HashSet<Root>,
 }
 
 /// Why a plan cannot be made for the tree as it is.
@@ -296,15 +300,20 @@ impl Planner<'_> {
             .map(|slice| slice.locals.iter().copied().collect())
             .unwrap_or_default();
         for local in locals {
-            if self.tree.sets_within(local, inner) {
-                if !self.tree.begins_with(local, inner) {
-                    continue;
-                }
+            let carried = self.tree.sets_within(local, inner);
+            if carried && !self.tree.begins_with(local, inner) {
+                continue;
+            }
+            if carried && !self.meets_in(inner) {
                 self.plan.carried.entry(inner).or_default().insert(local);
                 self.plan.counted.insert(inner);
                 seeds.push(Demand::Loop(inner));
                 seeds.push(Demand::Local(local));
             } else {
+                if carried {
+                    self.plan.again.insert(inner);
+                    seeds.push(Demand::Loop(inner));
+                }
                 let value = match self.plan.before.get(&(inner, local)) {
                     Some(value) => *value,
                     None => {
@@ -322,6 +331,12 @@ impl Planner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Do threads wait for each other in a loop? Then the state of its turns has to be seen to be the same for all of them, which it is not
+    /// when it is read from an array.
+    fn meets_in(&self, frame: FrameId) -> bool {
+        !self.barriers(frame).is_empty()
     }
 
     /// Do the points of an index space add to elements that others add to?
@@ -488,7 +503,7 @@ impl Planner<'_> {
                     }
                     // Threads wait for what others write.
                     if !matches!(root, Root::Array(_)) || Roots::is_shared(self.tree, root) {
-                        todo.extend(self.barriers().into_iter().map(Demand::Node));
+                        todo.extend(self.barriers(frame).into_iter().map(Demand::Node));
                     }
                 }
             }
@@ -499,7 +514,7 @@ impl Planner<'_> {
     /// A load in the replay of a frame: what memory has to hold for it.
     fn load(&mut self, frame: FrameId, node: NodeId, view: Value, todo: &mut Vec<Demand>) -> Result<(), Trouble> {
         let roots = self.roots.of(view);
-        let class = self.class(node, view);
+        let class = class(self.tree, self.roots, &self.plan.copies, node, view);
         let span = self.tree.node(node).span;
         for root in roots {
             if !self.roots.is_written(root) {
@@ -519,6 +534,9 @@ impl Planner<'_> {
                 self.plan.copies.insert(root);
             }
             let home = self.roots.home(self.tree, root);
+            if self.roots.filled.contains_key(&root) {
+                self.plan.fills.insert(root);
+            }
             self.side_by_side(node, root)?;
             if self.tree.within(home, frame) {
                 todo.push(Demand::Memory(root));
@@ -558,9 +576,9 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn barriers(&self) -> Vec<NodeId> {
+    fn barriers(&self, frame: FrameId) -> Vec<NodeId> {
         let all = self.tree.nodes.iter().enumerate();
-        all.filter(|(_, node)| matches!(node.kind, NodeKind::Plain(StmtKind::Barrier)))
+        all.filter(|(_, node)| matches!(node.kind, NodeKind::Plain(StmtKind::Barrier)) && self.tree.within(node.frame, frame))
             .map(|(id, _)| id)
             .collect()
     }
@@ -596,53 +614,69 @@ impl Planner<'_> {
             ),
         )
     }
-
-    /// Who writes to what a load reads, and when?
-    pub fn class(&self, node: NodeId, view: Value) -> Class {
-        let mut class = Class::Initial;
-        for root in self.roots.of(view) {
-            if !self.roots.is_written(root) {
-                continue;
-            }
-            let home = self.roots.home(self.tree, root);
-            let writers = self.roots.writers.get(&root).cloned().unwrap_or_default();
-            let (mut earlier, mut later) = (false, false);
-            for writer in writers {
-                let (w, n) = (self.tree.node(writer), self.tree.node(node));
-                earlier |= w.order < n.order;
-                later |= w.order > n.order;
-                let around = self.tree.frames_between(n.frame, home);
-                let shared = around.iter().any(|frame| {
-                    let again = !self.tree.frame(*frame).kind.is_points();
-                    again && self.tree.within(w.frame, *frame) && !self.distinct(*frame, node, writer)
-                });
-                earlier |= shared;
-                later |= shared;
-            }
-            let initial = !earlier && matches!(root, Root::Param(_)) && !self.plan.copies.contains(&root);
-            class = class.max(match (initial, later) {
-                (true, _) => Class::Initial,
-                (false, false) => Class::Last,
-                (false, true) => Class::Taped,
-            });
-        }
-        class
-    }
 }
 
-impl Planner<'_> {
-    /// Do two accesses touch different elements in different turns of a loop? They do where both have the loop's index, in the same place of
-    /// the same view.
-    fn distinct(&self, frame: FrameId, load: NodeId, writer: NodeId) -> bool {
-        let FrameKind::Counted { var, .. } = self.tree.frame(frame).kind else {
-            return false;
+/// Who writes to what a load reads, and when?
+pub fn class(tree: &Tree, roots: &Roots, copies: &BTreeSet<Root>, node: NodeId, view: Value) -> Class {
+    let mut class = Class::Initial;
+    for root in roots.of(view) {
+        if !roots.is_written(root) {
+            continue;
+        }
+        let home = roots.home(tree, root);
+        let writers = roots.writers.get(&root).cloned().unwrap_or_default();
+        let (mut earlier, mut later) = (false, false);
+        for writer in writers {
+            let (w, n) = (tree.node(writer), tree.node(node));
+            let apart = tree.exclude(w.block, n.block);
+            earlier |= w.order < n.order && !apart;
+            later |= w.order > n.order && !apart;
+            let around = tree.frames_between(n.frame, home);
+            let shared = around.iter().any(|frame| {
+                let again = !tree.frame(*frame).kind.is_points();
+                again && tree.within(w.frame, *frame) && !distinct(tree, *frame, node, writer)
+            });
+            earlier |= shared;
+            later |= shared;
+        }
+        let initial = !earlier && matches!(root, Root::Param(_)) && !copies.contains(&root);
+        class = class.max(match (initial, later) {
+            (true, _) => Class::Initial,
+            (false, false) => Class::Last,
+            (false, true) => Class::Taped,
+        });
+    }
+    class
+}
+
+/// Do two accesses touch different elements in different turns of a loop? They do where both have the loop's index, in the same place of
+/// the same view.
+fn distinct(tree: &Tree, frame: FrameId, load: NodeId, writer: NodeId) -> bool {
+    let FrameKind::Counted { var, .. } = tree.frame(frame).kind else {
+        return false;
+    };
+    let (Some((view, at)), Some((other, there))) = (access(tree, load), access(tree, writer)) else {
+        return false;
+    };
+    let outside = !tree.within(tree.frame_of(view), frame) || tree.func.params.contains(&view);
+    let counted = not_negative(tree, var);
+    let same = |(a, b): (&Index, &Index)| a.value == var && b.value == var && (counted || !a.wrap && !b.wrap);
+    view == other && outside && at.iter().zip(there).any(same)
+}
+
+/// Is an integer surely not negative?
+fn not_negative(tree: &Tree, value: Value) -> bool {
+    if let Some(frame) = tree.vars.get(&value) {
+        return match tree.frame(*frame).kind {
+            FrameKind::Counted { start, step, .. } => not_negative(tree, start) && not_negative(tree, step),
+            _ => true,
         };
-        let (Some((view, at)), Some((other, there))) = (access(self.tree, load), access(self.tree, writer)) else {
-            return false;
-        };
-        let outside = !self.tree.within(self.tree.frame_of(view), frame) || self.tree.func.params.contains(&view);
-        let same = |(a, b): (&Index, &Index)| a.value == var && b.value == var && !a.wrap && !b.wrap;
-        view == other && outside && at.iter().zip(there).any(same)
+    }
+    match tree.op(value) {
+        Some(Op::Const(Const::Int(_, n))) => *n >= 0,
+        Some(Op::Geometry(_) | Op::Dim(..)) => true,
+        Some(Op::Binary(BinOp::Add | BinOp::Mul, a, b)) => not_negative(tree, *a) && not_negative(tree, *b),
+        _ => false,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weft_ir::{ArrayId, Op, Space, StmtKind, Value};
+use weft_ir::{ArrayId, Axis, Geometry, Op, Space, StmtKind, Value};
+
+use super::own::meets_between;
 
 use super::tree::{FrameId, NodeId, NodeKind, TOP, Tree};
 
@@ -25,6 +27,16 @@ pub struct Roots {
     /// Stores and atomic operations that may write to memory.
     pub writers: HashMap<Root, Vec<NodeId>>,
     pub readers: HashMap<Root, Vec<NodeId>>,
+    /// Shared arrays that each turn of a loop fills anew, if blocks have the threads for it.
+    pub filled: HashMap<Root, Filled>,
+}
+
+/// A shared array whose elements are each stored by a thread of their own at the start of each turn of a loop.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    pub frame: FrameId,
+    /// Axes of the block, and how many threads it has to have along each.
+    pub threads: Vec<(Axis, u64)>,
 }
 
 impl Roots {
@@ -40,17 +52,19 @@ impl Roots {
         for id in order {
             roots.note(tree, id);
         }
+        for (at, decl) in tree.func.arrays.iter().enumerate() {
+            let root = Root::Array(ArrayId(at as u32));
+            if decl.space == Space::Shared
+                && let Some(filled) = roots.filled(tree, root, &decl.shape)
+            {
+                roots.filled.insert(root, filled);
+            }
+        }
         roots
     }
 
     pub fn of(&self, view: Value) -> BTreeSet<Root> {
         self.views.get(&view).cloned().unwrap_or_else(|| BTreeSet::from([Root::Unknown]))
-    }
-
-    /// The one piece of memory that a view is part of.
-    pub fn only(&self, view: Value) -> Option<Root> {
-        let all = self.views.get(&view)?;
-        all.first().copied().filter(|_| all.len() == 1)
     }
 
     pub fn is_written(&self, root: Root) -> bool {
@@ -61,12 +75,42 @@ impl Roots {
     pub fn home(&self, tree: &Tree, root: Root) -> FrameId {
         match root {
             Root::Made(node) => tree.node(node).frame,
+            Root::Array(_) if self.filled.contains_key(&root) => self.filled[&root].frame,
             Root::Param(_) | Root::Array(_) | Root::Fixed | Root::Unknown => TOP,
         }
     }
 
     pub fn is_shared(tree: &Tree, root: Root) -> bool {
         matches!(root, Root::Array(id) if tree.func.arrays[id.index()].space == Space::Shared)
+    }
+
+    /// The loop whose turns fill a shared array before they read it.
+    fn filled(&self, tree: &Tree, root: Root, shape: &[u64]) -> Option<Filled> {
+        let (writers, readers) = (self.writers.get(&root)?, self.readers.get(&root)?);
+        let all = || writers.iter().chain(readers).map(|node| tree.node(*node).frame);
+        let around = tree.frames_between(all().next()?, TOP);
+        let frame = around.into_iter().find(|frame| all().all(|at| tree.within(at, *frame)))?;
+        let mut loops = tree.frames_between(frame, TOP).into_iter().map(|frame| tree.frame(frame));
+        // All threads come to it.
+        if loops.any(|frame| frame.kind.is_points() || !tree.node(frame.node).conds.is_empty()) {
+            return None;
+        }
+        let first_read = readers.iter().map(|node| tree.node(*node).order).min()?;
+        let threads = writers.iter().find_map(|node| {
+            let node = tree.node(*node);
+            let NodeKind::Plain(StmtKind::Store { view, indices, .. }) = &node.kind else {
+                return None;
+            };
+            let whole = matches!(tree.op(*view), Some(Op::Array(_)));
+            if node.frame != frame || !node.conds.is_empty() || !whole || !meets_between(tree, node.order, first_read) {
+                return None;
+            }
+            let axes: Option<Vec<Axis>> = indices.iter().map(|index| thread_axis(tree, index.value)).collect();
+            let axes = axes?;
+            let apart = axes.iter().enumerate().all(|(i, axis)| !axes[..i].contains(axis));
+            apart.then(|| axes.into_iter().zip(shape.iter().copied()).collect())
+        })?;
+        Some(Filled { frame, threads })
     }
 
     fn round(&mut self, tree: &Tree, order: &[NodeId]) -> bool {
@@ -130,5 +174,13 @@ impl Roots {
                 self.readers.entry(root).or_default().push(id);
             }
         }
+    }
+}
+
+/// The axis of the block of which a value is the thread's number.
+fn thread_axis(tree: &Tree, value: Value) -> Option<Axis> {
+    match tree.op(value)? {
+        Op::Geometry(Geometry::ThreadIdx(axis)) => Some(*axis),
+        _ => None,
     }
 }

@@ -357,6 +357,12 @@ def _(g: ndarray, y: ndarray, a: ndarray, rcond: Any, hermitian: bool) -> tuple[
     return _conjugate(u("add", u("add", terms[0], terms[1]), terms[2])), None, None
 
 
+@pseudo_inverses.defbatched
+def _(made: Call, operands: list[Given], count: int) -> list[ndarray]:
+    """There are more matrices in the stack."""
+    return [pseudo_inverses(operands[0], *made.args[1:])]
+
+
 def _least_squares(a: ndarray, sides: ndarray, rcond: float) -> tuple[ndarray, ndarray, ndarray]:
     if 0 in a.shape:
         x = _full((a.shape[1], sides.shape[1]), 0, a.dtype, a.device)

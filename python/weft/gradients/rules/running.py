@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _full, _iota, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft._weft import _broadcast, _cast, _full, _iota, _reshape, _select, _to_numpy, _ufunc, ndarray
 from weft.arrays import _compiled
 from weft.arrays._common import counting_dtype, is_half
 from weft.arrays._reducing import runs
@@ -15,7 +15,7 @@ from weft.arrays.gathering import take, take_along_axis
 from weft.arrays.joining import concatenate
 from weft.arrays.shapes import flip, moveaxis
 from weft.errors import GradientError
-from weft.gradients.primitives import primitive, through, unseen, without_gradient
+from weft.gradients.primitives import Call, primitive, through, unseen, without_gradient
 from weft.gradients.rules.products import fitted
 from weft.gradients.rules.subscripts import sums_in
 
@@ -80,6 +80,20 @@ def _(cotangent: ndarray, result: ndarray, factors: ndarray, terms: ndarray) -> 
     back = flip(recurred(flip(later, -1), flip(cotangent, -1)), -1)
     before = concatenate((nothing, result[..., :-1]), -1)
     return _ufunc("multiply", (back, before), None), back
+
+
+@running.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    """The new axis is one more in front."""
+    function, _, axis, kind = call.args
+    return [running(function, operands[0], axis + 1, kind)]
+
+
+@recurred.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    """The same."""
+    given = {id(array): operand for array, operand in zip(call.arrays, operands) if operand is not None}
+    return [recurred(*(given.get(id(each), _broadcast(each, (count, *each.shape))) for each in call.args))]
 
 
 def extremes(name: str, x: ndarray, axis: int) -> ndarray:

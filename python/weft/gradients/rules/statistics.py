@@ -13,9 +13,10 @@ from weft.arrays.gathering import take, take_along_axis
 from weft.arrays.joining import concatenate
 from weft.arrays.products import matrices
 from weft.arrays.searching import searchsorted
+from weft.arrays.shapes import moveaxis
 from weft.arrays.sorting import argsort, sort
 from weft.arrays.statistics import correlations, counted, covariances, middles, parts, sums_of_numbers
-from weft.gradients.primitives import through, unseen
+from weft.gradients.primitives import Call, through, unseen
 from weft.gradients.rules.products import turned
 from weft.gradients.rules.subscripts import sums_in
 
@@ -96,6 +97,12 @@ def _middles(function: str, rows: ndarray) -> ndarray:
 middles.defvjp(through(_middles))
 
 
+@middles.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    """There are more rows."""
+    return [middles(call.args[0], operands[0])]
+
+
 def _parts(function: str, rows: ndarray, each: Any, method: str, weights: ndarray | None) -> ndarray:
     ordered, skips, n = _wide(sort(rows, -1)), function.startswith("nan"), rows.shape[-1]
     if weights is not None:
@@ -138,6 +145,17 @@ def _places_of_parts(function: str, each: Any, method: str, rows: ndarray, last:
 
 
 parts.defvjp(through(_parts))
+
+
+@parts.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray] | None:
+    """There are more rows, if nothing else is another for each value."""
+    function, rows, each, method, weights = call.args
+    given = {id(array): operand for array, operand in zip(call.arrays, operands)}
+    if weights is not None or given.get(id(each)) is not None:
+        return None
+    found = parts(function, given[id(rows)], each, method, None)
+    return [moveaxis(found, 1, 0) if isinstance(each, ndarray) and each.ndim else found]
 
 
 def _covariances(variables: ndarray, less: int, dtype: Any, fweights: ndarray | None, aweights: ndarray | None) -> ndarray:

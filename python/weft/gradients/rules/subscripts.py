@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _broadcast, _cast, _full, _iota, _reshape, _select, _tape_lacks_elements, _ufunc, ndarray
-from weft.arrays import indexing
+from weft.arrays import _compiled, indexing
 from weft.arrays._common import counting_dtype
 from weft.arrays.shapes import moveaxis
 from weft.errors import CaptureError
@@ -31,9 +31,36 @@ def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any) -> tuple[ndarra
 @primitive
 def sums_in(values: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
     """Zeros, to which values are added where a subscript selects them, once for each time that an element is named."""
+    rows = _rows_of(values, key, tuple(shape))
+    if rows is not None:
+        return _reshape(_compiled.on_hosts(_compiled.function_of(_SUMS_OF_ROWS, "at, values, n"), *rows), tuple(shape))
     found = _full(tuple(shape), 0, values.dtype, values.device)
     _added(found, key, values)
     return found
+
+
+def _rows_of(values: ndarray, key: Any, shape: tuple[int, ...]) -> tuple[ndarray, ndarray, int] | None:
+    """Of a subscript by one array of indices, as of a table of rows: these, the rows to add, and how many there are in the end."""
+    parts = _parts(key)
+    if len(parts) != 1 or not isinstance(parts[0], ndarray) or parts[0].dtype.kind not in "iu" or values.device.kind != "cpu":
+        return None
+    at, rest = parts[0], shape[1:]
+    if not at.ndim or 0 in shape or not values.size or values.shape != (*at.shape, *rest) or values.dtype.char not in "fdFD":
+        return None
+    width = values.size // at.size
+    return _reshape(_cast(at, np.dtype(np.int64)), (at.size,)), _reshape(values, (at.size, width)), shape[0]
+
+
+_SUMS_OF_ROWS = """    found = np.zeros((n, values.shape[1]), values.dtype)
+    for i in range(at.shape[0]):
+        place = at[i] + n if at[i] < 0 else at[i]
+        if place < 0 or place >= n:
+            raise IndexError("index is out of bounds")
+        row = found[place]
+        for j in range(values.shape[1]):
+            row[j] += values[i, j]
+    return found
+"""
 
 
 @sums_in.defvjp

@@ -8,6 +8,7 @@ use super::super::own::Adding;
 use super::super::rules::{edges, number};
 use super::super::tree::{FrameId, FrameKind, NodeId, NodeKind};
 use super::Emitter;
+use super::tape::STRETCH;
 
 impl Emitter<'_> {
     pub(super) fn back(&mut self, frame: FrameId, list: &[NodeId]) {
@@ -290,29 +291,142 @@ impl Emitter<'_> {
             Some(turns) => turns,
             None => self.turns_of(&kind),
         };
-        let one = self.b.i64(1);
-        let (start, stop, step) = (self.b.binary(BinOp::Sub, turns, one), self.b.i64(-1), self.b.i64(-1));
-        let turn = self.b.func.new_value(Type::I64);
         let header = match &kind {
             FrameKind::Counted { var, start, step, .. } => Some((*var, self.value(*start), self.value(*step))),
             _ => None,
         };
+        if self.tapes.steps.contains_key(&inner) {
+            self.steps_back(inner, header, turns, &body);
+            return;
+        }
+        let zero = self.b.i64(0);
+        if self.parts.plan.again.contains(&inner) && !self.may_run_again(inner) {
+            self.fail(
+                span,
+                "threads wait for each other in this loop, whose turns change memory that the way back reads",
+            );
+            return;
+        }
+        self.downwards(turns, zero, |e, turn| {
+            if e.parts.plan.again.contains(&inner) {
+                e.run_up_to(inner, header, turn, &body);
+            }
+            e.set_var(header, turn);
+            e.restore(inner, turn);
+            e.whole(inner, block, &body);
+        });
+        self.b.span = span;
+    }
+
+    /// The turns before one, from the first on.
+    fn run_up_to(&mut self, inner: FrameId, header: Option<(Value, Value, Value)>, turn: Value, body: &[NodeId]) {
+        for (local, value) in self.before(inner) {
+            let (to, from) = (self.local(local), self.value(value));
+            self.b.set(to, from);
+        }
+        let (start, step) = (self.b.i64(0), self.b.i64(1));
+        let var = self.b.func.new_value(Type::I64);
         self.open();
+        self.set_var(header, var);
+        let parent = self.tree.frame(inner).parent;
+        self.forth(parent, body, true, true);
+        let body = self.close();
+        let stop = turn;
+        self.b.push(StmtKind::For {
+            var,
+            start,
+            stop,
+            step,
+            body,
+        });
+    }
+
+    /// A loop from `stop - 1` down to `start`.
+    fn downwards(&mut self, stop: Value, start: Value, what: impl FnOnce(&mut Self, Value)) {
+        let (one, step) = (self.b.i64(1), self.b.i64(-1));
+        let (first, end) = (self.b.binary(BinOp::Sub, stop, one), self.b.binary(BinOp::Sub, start, one));
+        let var = self.b.func.new_value(Type::I64);
+        self.open();
+        what(self, var);
+        let body = self.close();
+        let (start, stop) = (first, end);
+        self.b.push(StmtKind::For {
+            var,
+            start,
+            stop,
+            step,
+            body,
+        });
+    }
+
+    /// The index of a counted loop in a turn.
+    fn set_var(&mut self, header: Option<(Value, Value, Value)>, turn: Value) {
         if let Some((var, start, step)) = header {
             let far = self.b.binary(BinOp::Mul, turn, step);
             let at = self.b.binary(BinOp::Add, start, far);
             self.values.insert(var, at);
         }
-        self.restore(inner, turn);
-        self.whole(inner, block, &body);
-        let body = self.close();
-        self.b.span = span;
-        self.b.push(StmtKind::For {
-            var: turn,
-            start,
-            stop,
-            step,
-            body,
+    }
+
+    /// The way back through a loop of which some turns were kept.
+    fn steps_back(&mut self, inner: FrameId, header: Option<(Value, Value, Value)>, turns: Value, body: &[NodeId]) {
+        let Some(steps) = self.tapes.steps.get(&inner).cloned() else {
+            return;
+        };
+        let (parent, block) = (self.tree.frame(inner).parent, self.tree.frame(inner).block);
+        let (zero, one, stretch, most) = (self.b.i64(0), self.b.i64(1), self.b.i64(STRETCH), self.b.i64(STRETCH - 1));
+        let (slots, stride) = (self.b.get(steps.slot), self.b.get(steps.stride));
+        self.downwards(slots, zero, |e, slot| {
+            let from = e.b.binary(BinOp::Mul, slot, stride);
+            let to = e.b.binary(BinOp::Add, from, stride);
+            let to = e.b.binary(BinOp::Min, to, turns);
+            let len = e.b.binary(BinOp::Sub, to, from);
+            let len = e.b.binary(BinOp::Add, len, most);
+            let stretches = e.b.binary(BinOp::FloorDiv, len, stretch);
+            e.downwards(stretches, zero, |e, number| {
+                let first = e.b.binary(BinOp::Mul, number, stretch);
+                let first = e.b.binary(BinOp::Add, from, first);
+                let stop = e.b.binary(BinOp::Add, first, stretch);
+                let stop = e.b.binary(BinOp::Min, stop, to);
+                e.restore_slot(inner, slot);
+                let var = e.b.func.new_value(Type::I64);
+                e.open();
+                let place = e.b.binary(BinOp::Sub, var, first);
+                let inside = e.b.compare(CmpOp::Ge, var, first);
+                e.open();
+                e.keep_place(inner, place);
+                let then = e.close();
+                e.b.push(StmtKind::If {
+                    cond: inside,
+                    then,
+                    other: Block::default(),
+                });
+                let last = e.b.binary(BinOp::Sub, stop, one);
+                let goes_on = e.b.compare(CmpOp::Lt, var, last);
+                e.open();
+                e.set_var(header, var);
+                e.forth(parent, body, true, true);
+                let then = e.close();
+                e.b.push(StmtKind::If {
+                    cond: goes_on,
+                    then,
+                    other: Block::default(),
+                });
+                let again = e.close();
+                e.b.push(StmtKind::For {
+                    var,
+                    start: from,
+                    stop,
+                    step: one,
+                    body: again,
+                });
+                e.downwards(stop, first, |e, turn| {
+                    e.set_var(header, turn);
+                    let place = e.b.binary(BinOp::Sub, turn, first);
+                    e.restore_place(inner, place);
+                    e.whole(inner, block, body);
+                });
+            });
         });
     }
 

@@ -8,6 +8,7 @@ use weft_ir::{
     ArrayDecl, ArrayId, Axis, BinOp, Block, CmpOp, Geometry, Index, Layout, Local, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType,
 };
 
+use super::super::plan::{Class, class};
 use super::super::roots::Root;
 use super::super::rules::number;
 use super::super::tree::{FrameId, FrameKind, NodeId, NodeKind};
@@ -21,6 +22,8 @@ pub struct Tapes {
     carried: HashMap<(FrameId, Local), Tape>,
     /// What a load read each time.
     loads: HashMap<NodeId, Tape>,
+    /// Of loops in threads and points, what is kept of some of their turns.
+    pub steps: HashMap<FrameId, Steps>,
     pub array_shadows: HashMap<ArrayId, ArrayId>,
 }
 
@@ -31,7 +34,22 @@ enum Tape {
     Fixed(ArrayId, Scalar),
 }
 
-/// Turns of loops in threads and points whose locals are kept, at most; and bytes of a thread.
+/// Loops of any number of turns in threads and points: what their locals held is kept of every so manieth turn, in `SLOTS` places, and in
+/// half as many when these are full. The way back takes the turns from a kept one on in stretches of `STRETCH`, before each of which it goes
+/// forwards once more from there, keeping what they begin with.
+#[derive(Clone)]
+pub struct Steps {
+    pub stride: Local,
+    next: Local,
+    pub slot: Local,
+    kept: Vec<(Local, Tape, Tape)>,
+}
+
+pub const SLOTS: i64 = 32;
+pub const STRETCH: i64 = 32;
+
+/// Turns of loops that are kept one by one though they could be gone through again, at most; and turns of loops in threads and points whose locals are kept, at most; and bytes of a thread.
+const FEW_TURNS: i64 = 64;
 const MOST_TURNS: i64 = 4096;
 const MOST_BYTES: i64 = 32768;
 
@@ -54,6 +72,10 @@ impl Emitter<'_> {
         }
         carried.sort_unstable();
         for (frame, local) in carried {
+            if self.steps_through(frame) {
+                self.keep_steps(frame, local);
+                continue;
+            }
             if let Some(tape) = self.carried_tape(frame, local) {
                 self.tapes.carried.insert((frame, local), tape);
             }
@@ -71,6 +93,132 @@ impl Emitter<'_> {
             self.b.set(local, zero);
         }
         self.array_shadows();
+    }
+
+    /// Is a loop one of those whose turns are kept now and then?
+    fn steps_through(&self, frame: FrameId) -> bool {
+        !self.grows(frame) && self.turns(frame).is_none_or(|turns| turns > FEW_TURNS) && self.may_run_again(frame)
+    }
+
+    fn keep_steps(&mut self, frame: FrameId, local: Local) {
+        let Some(elem) = self.tree.func.local_ty(local).scalar() else {
+            self.carried_tape(frame, local);
+            return;
+        };
+        let (slots, stretch) = (self.fixed(elem, SLOTS), self.fixed(elem, STRETCH));
+        if !self.tapes.steps.contains_key(&frame) {
+            let mut new = |name| self.b.func.new_local(Type::I64, name);
+            let (stride, next, slot) = (new("stride"), new("next"), new("slot"));
+            let kept = Vec::new();
+            self.tapes.steps.insert(frame, Steps { stride, next, slot, kept });
+        }
+        if let Some(steps) = self.tapes.steps.get_mut(&frame) {
+            steps.kept.push((local, slots, stretch));
+        }
+    }
+
+    /// May the way forth through a loop be gone once more when memory holds what it does in the end?
+    pub(super) fn may_run_again(&self, inner: FrameId) -> bool {
+        let parent = self.tree.frame(inner).parent;
+        let Some(slice) = self.parts.plan.slices.get(&parent) else {
+            return false;
+        };
+        let inside = |node: NodeId| self.tree.within(self.tree.node(node).frame, inner);
+        let changes = slice.nodes.iter().any(|node| {
+            let changes = match &self.tree.node(*node).kind {
+                NodeKind::Plain(kind) => !matches!(kind, StmtKind::Raise { .. }),
+                NodeKind::Let(..) => true,
+                _ => false,
+            };
+            changes && inside(*node)
+        });
+        let reads = slice.values.iter().any(|value| {
+            let (Some(node), Some(Op::Load { view, .. })) = (self.tree.defs.get(value), self.tree.op(*value)) else {
+                return false;
+            };
+            inside(*node) && class(self.tree, self.parts.roots, &self.parts.plan.copies, *node, *view) == Class::Taped
+        });
+        !changes && !reads
+    }
+
+    /// At the start of a turn: is it one to keep?
+    fn record_step(&mut self, inner: FrameId, turn: Value) {
+        let Some(steps) = self.tapes.steps.get(&inner).cloned() else {
+            return;
+        };
+        let next = self.b.get(steps.next);
+        let due = self.b.compare(CmpOp::Eq, turn, next);
+        self.open();
+        let (slot, all) = (self.b.get(steps.slot), self.b.i64(SLOTS));
+        let full = self.b.compare(CmpOp::Eq, slot, all);
+        self.open();
+        let (start, stop, step) = (self.b.i64(0), self.b.i64(SLOTS / 2), self.b.i64(1));
+        let var = self.b.func.new_value(Type::I64);
+        self.open();
+        let twice = self.b.binary(BinOp::Add, var, var);
+        for (_, slots, _) in &steps.kept {
+            let value = self.read(*slots, twice);
+            self.write(*slots, var, value);
+        }
+        let body = self.close();
+        self.b.push(StmtKind::For {
+            var,
+            start,
+            stop,
+            step,
+            body,
+        });
+        self.b.set(steps.slot, stop);
+        let stride = self.b.get(steps.stride);
+        let stride = self.b.binary(BinOp::Add, stride, stride);
+        self.b.set(steps.stride, stride);
+        let then = self.close();
+        self.b.push(StmtKind::If {
+            cond: full,
+            then,
+            other: Block::default(),
+        });
+        let slot = self.b.get(steps.slot);
+        for (local, slots, _) in &steps.kept {
+            let from = self.local(*local);
+            let value = self.b.get(from);
+            self.write(*slots, slot, value);
+        }
+        let one = self.b.i64(1);
+        let slot = self.b.binary(BinOp::Add, slot, one);
+        self.b.set(steps.slot, slot);
+        let stride = self.b.get(steps.stride);
+        let next = self.b.binary(BinOp::Add, turn, stride);
+        self.b.set(steps.next, next);
+        let then = self.close();
+        self.b.push(StmtKind::If {
+            cond: due,
+            then,
+            other: Block::default(),
+        });
+    }
+
+    /// Sets the locals to what was kept in a slot, or in a place of the stretch; or keeps them there.
+    pub(super) fn restore_slot(&mut self, inner: FrameId, slot: Value) {
+        for (local, slots, _) in self.tapes.steps.get(&inner).map_or_else(Vec::new, |steps| steps.kept.clone()) {
+            let (value, to) = (self.read(slots, slot), self.local(local));
+            self.b.set(to, value);
+        }
+    }
+
+    pub(super) fn restore_place(&mut self, inner: FrameId, place: Value) {
+        for (local, _, stretch) in self.tapes.steps.get(&inner).map_or_else(Vec::new, |steps| steps.kept.clone()) {
+            let (value, to) = (self.read(stretch, place), self.local(local));
+            self.b.set(to, value);
+        }
+    }
+
+    pub(super) fn keep_place(&mut self, inner: FrameId, place: Value) {
+        for (local, _, stretch) in self.tapes.steps.get(&inner).map_or_else(Vec::new, |steps| steps.kept.clone()) {
+            let from = self.local(local);
+            let value = self.b.get(from);
+            self.write(stretch, place, value);
+        }
     }
 
     fn carried_tape(&mut self, frame: FrameId, local: Local) -> Option<Tape> {
@@ -133,7 +281,7 @@ impl Emitter<'_> {
             );
             let zero = number(&mut self.b, elem, 0.0);
             if space == Space::Shared {
-                self.zero_together(view, elem, &lens, zero);
+                self.zero_together(view, &lens, zero);
                 continue;
             }
             self.each_element(&shape, |e, indices| {
@@ -151,9 +299,8 @@ impl Emitter<'_> {
     }
 
     /// The threads of a block share the elements of an array among them.
-    fn zero_together(&mut self, view: Value, elem: Scalar, shape: &[u64], zero: Value) {
+    fn zero_together(&mut self, view: Value, shape: &[u64], zero: Value) {
         let len = self.b.i64(shape.iter().product::<u64>() as i64);
-        let flat = self.b.emit(view_of(elem, Space::Shared), Op::Reshape(view, vec![len]));
         let (mut own, mut all) = (self.b.i64(0), self.b.i64(1));
         for axis in [Axis::Z, Axis::Y, Axis::X] {
             let width = self.b.emit(Type::I64, Op::Geometry(Geometry::BlockDim(axis)));
@@ -164,8 +311,14 @@ impl Emitter<'_> {
         }
         let var = self.b.func.new_value(Type::I64);
         self.open();
-        let indices = vec![Index { value: var, wrap: false }];
-        let (view, part, value) = (flat, Part::Whole, zero);
+        let (mut rest, mut indices) = (var, Vec::new());
+        for len in shape.iter().rev() {
+            let len = self.b.i64(*len as i64);
+            let at = self.b.binary(BinOp::Mod, rest, len);
+            indices.insert(0, Index { value: at, wrap: false });
+            rest = self.b.binary(BinOp::FloorDiv, rest, len);
+        }
+        let (part, value) = (Part::Whole, zero);
         self.b.push(StmtKind::Store {
             view,
             indices,
@@ -313,6 +466,12 @@ impl Emitter<'_> {
             .or_insert_with(|| func.new_local(Type::I64, "turns"));
         let zero = self.b.i64(0);
         self.b.set(counter, zero);
+        if let Some(steps) = self.tapes.steps.get(&inner).cloned() {
+            let one = self.b.i64(1);
+            self.b.set(steps.stride, one);
+            self.b.set(steps.next, zero);
+            self.b.set(steps.slot, zero);
+        }
     }
 
     /// At the start of its turns.
@@ -326,6 +485,7 @@ impl Emitter<'_> {
             let value = self.b.get(from);
             self.write(tape, at, value);
         }
+        self.record_step(inner, at);
         let one = self.b.i64(1);
         let next = self.b.binary(BinOp::Add, at, one);
         self.b.set(counter, next);
