@@ -292,8 +292,8 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
 def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, of which gradients keep nothing but the arguments: what they need besides is computed again, as `jax.checkpoint`.
 
-    A function that writes to its arguments, or reads other arrays that a gradient is taken of, is called twice, and of that call is kept what
-    is kept of any.
+    A function that writes to its arguments, or reads other arrays that a gradient is taken of, is called twice, and of that call is kept
+    what is kept of any.
 
     >>> weft.grad(weft.checkpoint(lambda x: weft.sin(weft.sin(x))))(0.0)
     array(1.)

@@ -106,12 +106,16 @@ class Smooth(Statements):
         other = of.operand(of.env[name].shape)
         left, right = (name, other) if of.chance(0.75) else (other, name)
         if of.chance(0.6):
-            return f"{to} = {left} {of.one_of(*OPERATORS)} {right}"
+            operator = of.one_of(*OPERATORS)
+            return f"{to} = {left} {operator} {right if operator != '%' else f'(abs({right}) + 0.5)'}"
         if of.chance(0.2):
             return f"{to} = {name} ** {of.one_of('2', '3', '2.0', '-1', '1', '0')}"
         if of.chance(0.2):
             return f"{to} = (abs({name}) + 0.25) ** {other}"
         function = of.one_of(*BINARY)
+        if function in ("remainder", "fmod"):
+            # The steps of differences are not longer than what is divided by.
+            right = f"abs({right}) + 0.5"
         if "power" in function:
             # Negative numbers have powers, but no derivative by the exponent.
             left = f"abs({left}) + 0.25"
