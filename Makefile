@@ -13,7 +13,7 @@ KEPT = WEFT_CACHE=all WEFT_CACHE_DIR=$(CURDIR)/target/objects/$(1)
 # Python tests run in so many processes: a test is mostly one compilation after the other.
 AT_ONCE := -n auto --maxprocesses 4
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup numpy-tests onnx-tests jax-tests jax-tests-setup opinfo-tests wheel numba-table clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup framework-tests framework-tests-setup numpy-tests onnx-tests jax-tests jax-tests-setup opinfo-tests wheel numba-table clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -23,6 +23,7 @@ help:
 	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
 	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
 	@echo "make array-api-tests  run the Array API standard's own tests on Weft (make array-api-tests-setup gets them)"
+	@echo "make framework-tests  run Weft's operations in PyTorch, JAX and TensorFlow (make framework-tests-setup gets these)"
 	@echo "make numpy-tests  run all of NumPy's own tests of arrays with Weft behind its name, against the list of those that pass"
 	@echo "make onnx-tests  run ONNX's backend node tests with weft.nn, against the list of those that do not pass"
 	@echo "make jax-tests  run JAX's own tests of its transforms with Weft behind its names (make jax-tests-setup gets them)"
@@ -112,6 +113,16 @@ array-api-tests-setup: setup
 
 array-api-tests: build
 	@$(call KEPT,python) $(PYTHON) tests/array_api/run.py $(NAMES)
+
+# Weft's operations in PyTorch, JAX and TensorFlow, which are fetched only when asked for (2 GB), into a folder that git ignores. NAMES="tests/frameworks/test_jax.py" takes only these.
+FRAMEWORKS := tests/frameworks/build
+
+framework-tests-setup: setup
+	@rm -rf $(FRAMEWORKS)
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --target $(FRAMEWORKS) -r tests/frameworks/requirements.txt
+
+framework-tests: build
+	@$(call KEPT,python) WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} PYTHONPATH=$(CURDIR)/$(FRAMEWORKS) $(PYTHON) -m pytest -q $(or $(NAMES),tests/frameworks tests/examples/test_examples.py::test_is_right_in_a_framework)
 
 # NumPy's own tests, those of the NumPy in .venv. WRITE=--write makes the lists of those that pass and of the others anew.
 numpy-tests: build

@@ -53,6 +53,10 @@ class GradientError(WeftError, RuntimeError):
     """What has no gradient, or has none that Weft knows: a rule of one's own gives it one."""
 
 
+class GradcheckError(GradientError, AssertionError):
+    """A gradient that is not what central differences say."""
+
+
 class SourceError(WeftError, RuntimeError):
     """The source of a function is not available, or is not what was imported."""
 

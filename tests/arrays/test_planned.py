@@ -219,6 +219,22 @@ def test_elements_anywhere_in_memory():
         assert same(host(compiled(x)), host(compiled.__wrapped__(weft.asarray(values.copy()))))
 
 
+def test_arrays_without_elements():
+    def f(x, y):
+        none = x[:0] * 2 + y[:0]
+        return x @ y, none, none.sum(axis=0), x[:0] @ y, y[:, :0] + 1, (x[:, :0] @ y[:0]).T, none.reshape(3, 0)
+
+    compiled = weft.compile(f, donate=1)
+    for turn in range(3):
+        x, y = (weft.asarray(np.arange(9.0).reshape(3, 3) + k + turn) for k in range(2))
+        expected = host(f(x, y))
+        assert same(host(compiled(x, y)), expected)
+    assert planned(compiled) != [None]
+    only = weft.compile(lambda x: (x @ x.T, x.sum(axis=1)))
+    for _ in range(3):
+        assert same(host(only(weft.zeros((3, 0)))), [np.zeros((3, 3)), np.zeros(3)])
+
+
 def test_results_do_not_share_memory_with_the_next():
     compiled = weft.compile(lambda x: (x @ x, x + 1, (x @ x).T))
     kept = []

@@ -22,7 +22,9 @@ import weft
 FOLDER = Path(__file__).parents[2] / "examples"
 PAGE = FOLDER / "README.md"
 SHARED = "common"
-PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != SHARED)
+IN_FRAMEWORKS = {"doubling_tensorflow": "tensorflow", "doubling_torch": "torch"}
+"""Programs without a picture, for frameworks that not everybody has."""
+PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in (SHARED, *IN_FRAMEWORKS))
 
 SMALL = {
     "conjugate_gradients": ("--side", "12"),
@@ -99,6 +101,15 @@ def test_is_right_on_every_device(name: str, device: weft.Device, tmp_path: Path
     pixels = read_png(picture)
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) >= 3 and pixels.std() > 10
     assert f"wrote {picture}" in text
+
+
+@pytest.mark.parametrize("name", IN_FRAMEWORKS)
+def test_is_right_in_a_framework(name: str, monkeypatch, capsys) -> None:
+    pytest.importorskip(IN_FRAMEWORKS[name])
+    assert run(name, ("--elements", "1000"), monkeypatch) == 0
+    text = capsys.readouterr().out
+    assert next(row["who"] for row in ROW.finditer(text)) == "Weft"
+    assert len(list(CHECK.finditer(text))) >= 3 and "WRONG" not in text
 
 
 def test_a_wrong_result_is_said_and_makes_the_program_fail(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -186,4 +197,4 @@ def test_the_gallery_shows_it(name: str) -> None:
 def test_the_gallery_shows_nothing_else() -> None:
     shown = {path.stem for path in (FOLDER / "pictures").iterdir()}
     assert shown == set(PROGRAMS)
-    assert set(re.findall(r"\]\((\w+)\.py\)", PAGE.read_text())) == {*PROGRAMS, SHARED}
+    assert set(re.findall(r"\]\((\w+)\.py\)", PAGE.read_text())) == {*PROGRAMS, *IN_FRAMEWORKS, SHARED}

@@ -68,6 +68,7 @@ def _add(x: Any, y: Any, alpha: Any = 1) -> Any:
 def _fft(name: str, many: bool) -> Callable[..., Any]:
     def call(x: Any, n: Any = None, dim: Any = None, norm: Any = None, s: Any = None) -> Any:
         if many:
+            n, s, dim = ((each,) if isinstance(each, int) else each for each in (n, s, dim))
             return getattr(w.fft, name)(x, n if s is None else s, dim if dim is not None or not name.endswith("2") else (-2, -1), norm)
         return getattr(w.fft, name)(x, n, -1 if dim is None else dim, norm)
 
@@ -259,7 +260,7 @@ NAMES: dict[str, Callable[..., Any]] = {
     "linalg.cross": lambda a, b, dim=-1: w.linalg.cross(a, b, axis=dim), "linalg.matrix_power": w.linalg.matrix_power,
     "linalg.det": w.linalg.det, "linalg.inv": w.linalg.inv, "linalg.slogdet": w.linalg.slogdet, "linalg.solve": lambda a, b, left=True: w.linalg.solve(a, b if b.ndim != 1 else b),
     "linalg.cholesky": lambda x, upper=False: w.linalg.cholesky(x, upper=upper), "cholesky": lambda x, upper=False: w.linalg.cholesky(x, upper=upper),
-    "inverse": w.linalg.inv, "logdet": lambda x: w.linalg.slogdet(x)[1], "linalg.eigvalsh": lambda x, UPLO="L": w.linalg.eigvalsh(x, UPLO),
+    "inverse": w.linalg.inv, "logdet": lambda x: w.linalg.slogdet(x)[1] if x.dtype.kind == "f" else _refuse("the logarithm of a complex determinant"), "linalg.eigvalsh": lambda x, UPLO="L": w.linalg.eigvalsh(x, UPLO),
     "linalg.svdvals": w.linalg.svdvals, "linalg.pinv.hermitian": lambda x, hermitian=True, **more: w.linalg.pinv(x, hermitian=hermitian, **more),
     "linalg.pinv": lambda x, rcond=None, hermitian=False, **more: w.linalg.pinv(x, hermitian=hermitian, **more),
     "pinverse": lambda x, **more: w.linalg.pinv(x), "linalg.tensorinv": lambda x, ind=2: w.linalg.tensorinv(x, ind),

@@ -100,6 +100,20 @@ def test_compiled(ops, name):
         torch.testing.assert_close(given, right)
 
 
+def test_gradients_are_operators(ops):
+    """Those of a compiled program hold them."""
+    a, b = tensor(5), tensor(5, seed=2)
+    loss(ops["kernel"](a, b)).backward()
+    loss(ops["two operands"](a, b)).backward()
+    a, b, g = a.detach(), b.detach(), torch.ones(5, dtype=torch.float64)
+    for op, args in (
+        (torch.ops.weft_derived.product_backward.default, (a, b, g, 3)),
+        (torch.ops.weft_derived.product_backward.default, (a, b, g, 2)),
+        (torch.ops.weft_derived.mixed_by_x.default, (a, b, 2.0, 1, g)),
+    ):
+        torch.library.opcheck(op, args)
+
+
 def test_only_what_is_wanted(ops):
     a, b = tensor(5), tensor(5, seed=2)
     ops["kernel"](a, b.detach()).sum().backward()
@@ -135,7 +149,7 @@ def test_what_is_refused(ops):
     (grad,) = torch.autograd.grad(ops["vectorized"](x).pow(2).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="second derivatives are not derived"):
         grad.sum().backward()
-    with pytest.raises(weft.errors.WeftError, match="overwrit|derivative|read"):
+    with pytest.raises(weft.errors.WeftError, match=r"overwrit|derivative|read"):
 
         @weft.njit
         def unruly(x):

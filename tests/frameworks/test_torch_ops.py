@@ -321,5 +321,11 @@ def test_names(ops):
 
 def test_vmap(ops):
     x, y = torch.randn(3, 4), torch.randn(4)
-    assert torch.equal(torch.vmap(ops["two operands"], in_dims=(0, None))(x, y), ops["two operands"](x, y))
+    op = ops["two operands"]
+    assert torch.equal(torch.vmap(op, in_dims=(0, None))(x, y), op(x, y))
+    assert torch.equal(torch.vmap(op, in_dims=(None, 0))(y, x), op(y, x))
+    assert torch.equal(torch.vmap(op, in_dims=(1, 0))(x, y), op(x.t(), y[:, None]))
+    assert torch.equal(torch.vmap(op, in_dims=(1, None), out_dims=1)(x, x[:, 0]), op(x.t(), x[:, 0]).t())
+    assert torch.equal(torch.vmap(torch.vmap(op, in_dims=(None, 0)), in_dims=(0, None))(x, x), op(x[:, None], x))
+    assert torch.equal(torch.vmap(lambda a: op(a, y, 0.5, n=3))(x), op(x, y, 0.5, n=3))
     assert torch.equal(torch.vmap(ops["kernel"])(x, x), x * x)

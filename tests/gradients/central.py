@@ -30,8 +30,9 @@ def cotangent_like(value: Any, rng: np.random.Generator) -> Any:
     if isinstance(value, tuple):
         return tuple(cotangent_like(one, rng) for one in value)
     if isinstance(value, np.ndarray):
-        return rng.standard_normal(value.shape).astype(value.dtype) if np.issubdtype(value.dtype, np.floating) else None
-    if isinstance(value, (float, np.floating)):
+        known = value.dtype.kind == "f" or value.dtype.name == "bfloat16"
+        return rng.standard_normal(value.shape).astype(value.dtype) if known else None
+    if isinstance(value, (float, np.floating)) or type(value).__name__ == "bfloat16":
         return type(value)(rng.standard_normal())
     return None
 

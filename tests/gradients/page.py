@@ -23,13 +23,13 @@ float64, float32 and complex numbers, and with JAX where it has the function and
 - **Refused**: `GradientError`, since elements leave Weft's arrays or there is no rule. Never a silent zero.
 - The other names take no arrays of numbers, or only integers.
 
-What a name stands for may have parts that are refused, each with its own words: of ufuncs' methods `reduce` has a gradient for sums, products
-and extremes, `accumulate` for these, `reduceat` for sums and extremes, and `at` for `add` and `subtract`; `quantile` and `percentile` have
-one of `q` with `method="linear"`; `qr` has none with `mode="raw"`, nor of the columns of a complete Q that the matrix has no part in; `svd`
-none of the vectors that belong to no singular value; `histogramdd` none of edges that it finds itself. Random numbers with parameters that
-are followed are refused: write `loc + scale * rng.normal(size=n)`. Eigenvectors and singular vectors have one up to their phase, and of equal
-eigenvalues infinite ones; of equal singular values they are taken not to turn among themselves, as in JAX. `cholesky`, `eigh` and `eigvalsh`
-read one triangle: their matrix is taken for Hermitian, and so is its cotangent.
+What a name stands for may have parts that are refused, each with its own words: of ufuncs' methods `reduce` has a gradient for sums,
+products and extremes, `accumulate` for these, `reduceat` for sums and extremes, and `at` for `add` and `subtract`; `quantile` and
+`percentile` have one of `q` with `method="linear"`; `qr` has none with `mode="raw"`, nor of the columns of a complete Q that the matrix
+has no part in; `svd` none of the vectors that belong to no singular value; `histogramdd` none of edges that it finds itself. Random
+numbers with parameters that are followed are refused: write `loc + scale * rng.normal(size=n)`. Eigenvectors and singular vectors have
+one up to their phase, and of equal eigenvalues infinite ones; of equal singular values they are taken not to turn among themselves, as in
+JAX. `cholesky`, `eigh` and `eigvalsh` read one triangle: their matrix is taken for Hermitian, and so is its cotangent.
 
 Inside `vmap` functions that decide by elements (marked with *) are `CaptureError`, as masks as subscripts and `nonzero` are.
 """
@@ -44,7 +44,7 @@ def page() -> str:
         ("`weft.math`", table_linalg.MATH, table_linalg.MATH_FLAT, {}, table_linalg.MATH_NOTHING),
         ("`weft.scipy.special`", table_linalg.SPECIAL, {}, {}, []),
         ("`weft.scipy.signal`", table_linalg.SIGNAL, {}, {}, []),
-        ("`weft.scipy.ndimage`", table_linalg.NDIMAGE, {}, table_linalg.NDIMAGE_REFUSED, []),
+        ("`weft.scipy.ndimage`", table_linalg.NDIMAGE, {}, {}, []),
     ]
     parts = [_HEAD]
     for title, right, flat, refused, others in sections:

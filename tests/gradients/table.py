@@ -149,7 +149,6 @@ SUMS: dict[str, list[Case]] = {
     "amax": _simple("m.amax(x, axis=1)", A(2, 3)),
     "amin": _simple("m.amin(x)", A(2, 3)),
     "angle": _simple("m.angle(x * (1 + 1j))", A(3), c=True),
-    "around": [],
     "average": _simple("m.average(x, axis=1, weights=y)", A(2, 3), P(3), vmap=False) + _simple("m.average(x)", A(2, 3)),
     "convolve": [
         case(lambda m, x, y, mode=mode: m.convolve(x, y, mode), A(*a), A(*b), c=True)
@@ -211,7 +210,6 @@ SUMS: dict[str, list[Case]] = {
     "nanvar": _simple("m.nanvar(m.where(m.asarray([True, False, True]), x, m.nan), axis=1, ddof=1)", A(2, 3)),
     "outer": _simple("m.outer(x, y)", A(2), A(3), c=True),
     "percentile": _simple(_PARTED.format(name="percentile"), A(3, 4)) + _simple("m.percentile(x, y * 50, axis=1)", A(3, 4), P(2)),
-    "poly": _simple("m.poly(x)", A(3), vmap=False) if False else [],
     "polyadd": _simple("m.polyadd(x, y)", A(3), A(2)),
     "polyder": _simple("m.polyder(x)", A(4)),
     "polyfit": _simple("m.polyfit(x, y, 1)", G(5), A(5), vmap=False, loose=10),
@@ -270,6 +268,10 @@ FLAT: dict[str, Any] = {
 RIGHT |= {
     "asarray_chkfinite": _simple("m.asarray_chkfinite(x) * x", A(3), vmap=False, jax=False),
     "c_": _simple("m.c_[x, y]", A(3), A(3)),
+    "geomspace": _simple("m.geomspace(x, y, 4)", P(), P(), vmap=False, jax=False),
+    "kaiser": _simple("m.kaiser(5, x)", A(), jax=False),
+    "poly": _simple("m.poly(x)", A(3), c=True, jax=False) + _simple("m.poly(x)", A(2, 2), vmap=False, jax=False),
+    "polydiv": _simple("m.polydiv(x, y)[0]", A(4), A(2), c=True, vmap=False, jax=False),
     "linspace": _simple("m.linspace(x, y, 4)", A(), A()) + _simple("m.linspace(x, y, 3)", A(2), A(2), c=True),
     "logspace": _simple("m.logspace(x, y, 4)", A(), A(), jax=False),
     "ndenumerate": _simple("[each * 2 for _, each in m.ndenumerate(x)]", A(3), jax=False),
@@ -291,13 +293,9 @@ FLAT |= {
 
 REFUSED: dict[str, Any] = {
     "asnumpy": lambda m, x: m.asnumpy(x),
-    "geomspace": lambda m, x: m.geomspace(x[0] ** 2, 2.0, 3),
-    "kaiser": lambda m, x: m.kaiser(3, x[0]),
-    "poly": lambda m, x: m.poly(x),
     "savez_compressed": lambda m, x: m.savez_compressed(io.BytesIO(), x),
     "savez": lambda m, x: m.savez(io.BytesIO(), x),
     "save": lambda m, x: m.save(os.devnull, x),
-    "polydiv": lambda m, x: m.polydiv(x, x[:2]),
 }
 
 # Names of types and constants, what makes arrays of numbers that are no arrays, settings, and what compiles functions or reads files.

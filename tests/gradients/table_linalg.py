@@ -227,6 +227,16 @@ NDIMAGE: dict[str, list[Case]] = {
     "gaussian_filter": _filter("gaussian_filter", ", 0.4"),
     "gaussian_filter1d": _filter("gaussian_filter1d", ", 0.5, mode='nearest'"),
     "laplace": _filter("laplace", ""),
+    "map_coordinates": [
+        case(
+            lambda m, x, at, mode=mode, order=order: m.scipy.ndimage.map_coordinates(x, at * 3 + 1, order=order, mode=mode),
+            *(A(4, 5), A(2, 6)),
+            jax=False,
+            smooth=order > 1,
+        )
+        for mode, order in (("constant", 1), ("nearest", 3), ("mirror", 3), ("reflect", 3), ("grid-wrap", 1), ("grid-constant", 3))
+    ]
+    + [case(lambda m, x, at: m.scipy.ndimage.map_coordinates(x, at[None], order=3, mode="mirror"), A(5), P(3), c=False, jax=False)],
     "maximum_filter": _filter("maximum_filter", ", 2"),
     "maximum_filter1d": _filter("maximum_filter1d", ", 3"),
     "median_filter": _filter("median_filter", ", (1, 3)"),
@@ -235,14 +245,11 @@ NDIMAGE: dict[str, list[Case]] = {
     "percentile_filter": _filter("percentile_filter", ", 40, (3, 1)"),
     "prewitt": _filter("prewitt", ""),
     "rank_filter": _filter("rank_filter", ", 1, (1, 3)"),
+    "shift": _filter("shift", ", (0.5, -1.25)") + _filter("shift", ", 0.5, order=1, mode='wrap'"),
+    "spline_filter": _filter("spline_filter", "") + _filter("spline_filter", ", mode='wrap'"),
+    "spline_filter1d": _filter("spline_filter1d", ", axis=0, mode='reflect'"),
+    "zoom": _filter("zoom", ", (1.5, 0.7), mode='nearest'") + _filter("zoom", ", 1.5, mode='mirror'"),
     "sobel": _filter("sobel", ", 0"),
     "uniform_filter": _filter("uniform_filter", ", 2"),
     "uniform_filter1d": _filter("uniform_filter1d", ", 3"),
-}
-NDIMAGE_REFUSED: dict[str, Any] = {
-    "map_coordinates": lambda m, x: m.scipy.ndimage.map_coordinates(x, [[0.5, 1.5]]),
-    "shift": lambda m, x: m.scipy.ndimage.shift(x, 0.5),
-    "spline_filter": lambda m, x: m.scipy.ndimage.spline_filter(x),
-    "spline_filter1d": lambda m, x: m.scipy.ndimage.spline_filter1d(x),
-    "zoom": lambda m, x: m.scipy.ndimage.zoom(x, 2.0),
 }

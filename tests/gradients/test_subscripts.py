@@ -129,6 +129,26 @@ def test_many_subscripts_at_once(key: tuple[Any, ...], has_axis: bool) -> None:
         np.testing.assert_allclose(np.asarray(found[at]), np.asarray(weft.grad(cubes)(*map(weft.asarray, row))), rtol=1e-12)
 
 
+def test_sums_of_other_kinds_of_numbers() -> None:
+    """Floats that are added to complex numbers, and complex numbers to floats, of which the real parts are."""
+
+    def f(x: Any, v: Any) -> Any:
+        made = x * 2
+        weft.add.at(made, [0, 2, 2], v)
+        return (weft.abs(made) ** 2).sum()
+
+    x, v = _X[0, 0, :3], _X[1, 1, :3]
+    to_x, to_v = weft.grad(f, (0, 1))(weft.asarray(x + 1j), weft.asarray(v))
+    made = 2 * (x + 1j)
+    np.add.at(made, [0, 2, 2], v)
+    np.testing.assert_allclose(np.asarray(to_x), 4 * made.conj())
+    np.testing.assert_allclose(np.asarray(to_v), 2 * made.real[[0, 2, 2]])
+    with pytest.warns(np.exceptions.ComplexWarning):
+        to_x, to_v = weft.grad(f, (0, 1))(weft.asarray(x), weft.asarray(v + 1j))
+    np.testing.assert_allclose(np.asarray(to_x), 4 * made.real)
+    np.testing.assert_allclose(np.asarray(to_v), 2 * made.real[[0, 2, 2]])
+
+
 def test_masks_of_many_values_are_refused() -> None:
     with pytest.raises(CaptureError, match=r"use weft\.where"):
         weft.vmap(lambda x: x[x > 0])(weft.asarray(_X))

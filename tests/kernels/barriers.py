@@ -215,3 +215,20 @@ def constant(out):
     table = cuda.const.array_like(TABLE)
     i = cuda.threadIdx.x
     out[i] = table[i % 8] + TABLE[0]
+
+
+# run: condition_kept[1, 64](f64(64), 40)
+# run: condition_kept[1, 48](f64(64), 96)
+@cuda.jit
+def condition_kept(a, n):
+    tile = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    first = t < n // 2
+    if first:
+        tile[t] = a[t] + 1.0
+    cuda.syncthreads()
+    if first:
+        a[t] = tile[0] * 2.0
+    cuda.syncthreads()
+    if first:
+        tile[t] = 0.0

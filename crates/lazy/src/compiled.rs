@@ -108,7 +108,7 @@ const NAP: Duration = Duration::from_millis(1);
 /// What there is for a program.
 #[derive(Debug)]
 pub enum Found {
-    Code(Ready),
+    Code(Box<Ready>),
     /// There is nothing to compute.
     Empty,
     /// Tiles, or the host, are to do it.
@@ -191,12 +191,12 @@ pub fn find(program: &Program, target: &Target) -> Result<Found> {
     let mut places = form::places(program, &plan.operands);
     places.push(slots.len() as u16);
     form::view(&mut slots, target.address, plan.operands.last());
-    Ok(Found::Code(Ready {
+    Ok(Found::Code(Box::new(Ready {
         code,
         extents,
         slots,
         places,
-    }))
+    })))
 }
 
 /// Bytes of a result that takes up most of a cache or more, wherever its elements come from.

@@ -63,6 +63,9 @@ pub fn _linalg_here<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTupl
 #[derive(Debug)]
 pub struct Native(&'static Routine);
 
+/// The type of operands, types and shapes of what a routine gives, and the shape of the stack.
+type Resolved = (Dtype, Vec<(Scalar, Dims)>, Vec<usize>);
+
 impl Native {
     /// The routine of a name.
     pub fn find(name: &str) -> Option<Native> {
@@ -70,7 +73,7 @@ impl Native {
     }
 
     /// Of which type what it gives for such operands is, and in what shapes; and the shape of the stack. Else what is wrong with them.
-    pub fn resolve(&self, operands: &[Value]) -> weft_lazy::Result<(Dtype, Vec<(Scalar, Dims)>, Vec<usize>)> {
+    pub fn resolve(&self, operands: &[Value]) -> weft_lazy::Result<Resolved> {
         let name = self.0.name;
         let refused = |what: &str| Err(weft_lazy::Error::Type(format!("{name}: {what}")));
         let Some(dtype) = operands.first().and_then(|operand| dtype_of(operand.elem)) else {

@@ -144,8 +144,28 @@ def polydiv(u: Any, v: Any) -> tuple[ndarray, ndarray]:
     >>> weft.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])
     (array([1.5 , 1.75]), array([0.25]))
     """
-    found = _compiled.on_hosts(np.polydiv, coefficients(u, v), coefficients(v, u), keeps_shape=False)
+    first, second = coefficients(u, v), coefficients(v, u)
+    if _followed(first, second):
+        return _as_given(_divided(first, second), u, v)
+    found = _compiled.on_hosts(np.polydiv, first, second, keeps_shape=False)
     return _as_given(found, u, v)
+
+
+def _divided(a: ndarray, b: ndarray) -> tuple[ndarray, ndarray]:
+    """The quotient and the remainder by long division, as NumPy goes about it."""
+    rest, b = u("add", a, 0.0), u("add", b, 0.0)
+    rest = _cast(rest, np.result_type(rest.dtype, b.dtype))
+    steps, scale = a.shape[0] - b.shape[0] + 1, u("divide", 1.0, b[0])
+    found = filled((max(steps, 1),), 0, rest.dtype, rest)
+    for at in range(steps):
+        found[at] = u("multiply", scale, rest[at])
+        part = rest[at : at + b.shape[0]]
+        part[...] = u("subtract", part, u("multiply", found[at], b))
+    host = unseen(_to_numpy, rest)
+    start = 0
+    while start < len(host) - 1 and np.allclose(host[start], 0, rtol=1e-14):
+        start += 1
+    return found, rest[start:]
 
 
 def polyder(p: Any, m: int = 1) -> ndarray:
@@ -205,7 +225,18 @@ def poly(seq_of_zeros: Any) -> ndarray:
         zeros = _linalg().eigvals(zeros)
     elif zeros.ndim != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
-    return _compiled.on_hosts(np.poly, zeros, keeps_shape=False)
+    return _with_zeros(zeros) if _followed(zeros) else _compiled.on_hosts(np.poly, zeros, keeps_shape=False)
+
+
+def _with_zeros(zeros: ndarray) -> ndarray:
+    """The product of what has one zero each; of zeros that are each other's conjugates the coefficients are real."""
+    found, nothing = filled((1,), 1, zeros.dtype, zeros), filled((1,), 0, zeros.dtype, zeros)
+    for at in range(zeros.shape[0]):
+        found = u("subtract", concatenate((found, nothing)), concatenate((nothing, u("multiply", found, zeros[at]))))
+    if zeros.dtype.kind != "c":
+        return found
+    host = unseen(_to_numpy, zeros)
+    return found.real if np.array_equal(np.sort(host), np.sort(host.conj())) else found
 
 
 def roots(p: Any) -> ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _cast, _fold, _full, _iota, _to_numpy, ndarray
+from weft.gradients.primitives import unseen
 
 from ._common import array_of, as_device, as_dtype, real_dtype, refuse, result_dtype, select, u
 from .shapes import expand_dims, moveaxis
@@ -207,7 +208,7 @@ def geomspace(
     """
     first, last = array_of(start, device=as_device(device)), array_of(stop, device=as_device(device))
     for end in (first, last):
-        if not np.all(_to_numpy(end)):
+        if not np.all(unseen(_to_numpy, end)):
             raise ValueError("Geometric sequence cannot include zero")
     # As in NumPy, float64 is among the dtypes that meet where none is given.
     found = result_dtype(first, last, float(num), as_dtype(float if dtype is None else dtype))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._decorators import vectorize
-from weft._weft import _full, _iota, _to_numpy, ndarray
+from weft._weft import _cast, _followed, _full, _iota, _reshape, _to_numpy, ndarray
 from weft.gradients.primitives import primitive
 
 from ._common import array_of, select, u
@@ -25,8 +25,10 @@ def _row(M: Any, weigh: Any) -> ndarray:
     return weigh(_iota(count, 1 - length, 2, np.dtype(np.float64)), length - 1)
 
 
-def _number(x: Any) -> float:
-    """An argument as a float64, as NumPy's windows take it."""
+def _number(x: Any) -> Any:
+    """An argument as a float64, as NumPy's windows take it: a number, or one that has a gradient."""
+    if _followed(x):
+        return _cast(_reshape(x, ()), np.dtype(np.float64))
     return float(np.array([0.0, _to_numpy(x)[()] if isinstance(x, ndarray) else x])[1])
 
 
@@ -111,7 +113,7 @@ def kaiser(M: Any, beta: Any) -> ndarray:
     >>> weft.round(weft.kaiser(5, 5.0), 3)
     array([0.037, 0.553, 1.   , 0.553, 0.037])
     """
-    length, beta = _number(M), _number(beta)
+    length, beta = float(_number(M)), _number(beta)
     if length == 1:
         return _full((1,), 1, np.dtype(np.float64))
     if not math.isfinite(length):

@@ -17,8 +17,10 @@ import numpy as np
 from weft import _weft
 
 from . import adjoints
-from .operation import Operation, gradients
+from .operation import Operation, gradients, warn_if_older
 from .running import Streams, explained, number_of, result_dtype, runner
+
+warn_if_older("JAX", jax.__version__, (0, 10))
 
 _TARGET = "weft_operation"
 _STREAMS = Streams()

@@ -5,8 +5,11 @@ Nothing here knows a framework: each of them asks an `Operation` for what it has
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -91,7 +94,7 @@ class Output:
                 f"out is like('x'), or a function of the arguments that gives a shape and a dtype, or several of these, not {given!r}"
             )
 
-    @property
+    @functools.cached_property
     def is_plain(self) -> bool:
         """Whether it has the shape and the dtype of its template."""
         return self.template is not None and self._shape is None and self.dtype is None
@@ -286,6 +289,16 @@ def _sort(f: Any) -> str:
             raise TypeError(f"{f.__name__} is a function for kernels, which an operation is not made of: launch it from a kernel")
         return "kernel" if isinstance(f, Kernel) else "function"
     raise TypeError(f"an operation is made of a function that njit, vectorize or cuda.jit compiles, not of {type(f).__name__}")
+
+
+def warn_if_older(framework: str, version: str, tested: tuple[int, int]) -> None:
+    """Warns of a framework that is older than the one these operations are tested with."""
+    found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if found < tested:
+        warnings.warn(
+            f"operations of {framework} are tested with {tested[0]}.{tested[1]}, this is {version}: what they need may be missing",
+            stacklevel=3,
+        )
 
 
 def check_name(name: str) -> tuple[str, str]:

@@ -14,8 +14,10 @@ import numpy as np
 import tensorflow as tf
 
 from . import adjoints
-from .operation import Operation, gradients
+from .operation import Operation, gradients, warn_if_older
 from .running import explained, number_of, result_dtype, runner
+
+warn_if_older("TensorFlow", tf.__version__, (2, 21))
 
 _DTYPES = {"float": tf.float64, "int": tf.int64, "bool": tf.bool}
 

@@ -16,8 +16,10 @@ import torch
 from weft._weft import view_of_dlpack
 
 from . import torch_autograd, torch_cuda
-from .operation import ABSENT, Operation, Output, check_name
+from .operation import ABSENT, Operation, Output, check_name, warn_if_older
 from .running import Launchers, check_returned, explained, result_dtype, returns_nothing
+
+warn_if_older("PyTorch", torch.__version__, (2, 9))
 
 _capsule = torch._C._to_dlpack
 _LIBRARIES: dict[str, torch.library.Library] = {}
@@ -76,7 +78,25 @@ def define(operation: Operation, full: str) -> torch._ops.OpOverload:
     library.impl(name, torch_cuda.implementation(operation, written["allocate"]), "CUDA")
     torch.library.register_fake(full, written["fake"], lib=library)
     torch_autograd.register(operation, op, library)
+    if operation.sort == "vectorized":
+        torch.library.register_vmap(full, _batched(op), lib=library)
     return op
+
+
+def _batched(op: torch._ops.OpOverload) -> Callable[..., Any]:
+    """What `torch.vmap` calls for a vectorized function: it broadcasts over the batch as over everything else."""
+
+    def batched(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[torch.Tensor, int]:
+        ranks = [a.ndim - (at is not None) if isinstance(a, torch.Tensor) else 0 for a, at in zip(args, in_dims, strict=True)]
+        moved = []
+        for a, at, rank in zip(args, in_dims, ranks, strict=True):
+            if isinstance(a, torch.Tensor) and at is not None:
+                # The batch comes first, before as many axes as any operand has.
+                a = a.movedim(at, 0)[(slice(None), *(None,) * (max(ranks) - rank))]
+            moved.append(a)
+        return op(*moved), 0
+
+    return batched
 
 
 def library_for(full: str) -> tuple[torch.library.Library, str, Callable[[], torch._ops.OpOverload]]:
@@ -260,10 +280,16 @@ def _taker(operation: Operation) -> Callable[..., Any]:
     names = [p.name for p in operation.parameters]
     count = len(operation.outputs)
 
-    def one(at: int, given: Any, views: tuple[Any, ...], values: dict[str, Any]) -> torch.Tensor:
-        output = operation.outputs[at]
+    def expected(output: Output, args: tuple[Any, ...]) -> tuple[Any, torch.dtype]:
+        if output.is_plain:
+            template = args[names.index(output.template)]
+            return template.shape, template.dtype
+        values = dict(zip(names, args, strict=True))
         shape, dtype = output.described(values)
-        dtype = values[output.template].dtype if dtype is None else torch_dtype(dtype)
+        return shape, values[output.template].dtype if dtype is None else torch_dtype(dtype)
+
+    def one(output: Output, given: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> torch.Tensor:
+        shape, dtype = expected(output, args)
         array = given if type(given) is np.ndarray else np.asarray(given)
         check_returned(operation, array, shape, numpy_dtype(dtype))
         if array is not given or any(array is view or array.base is view for view in views) or not _is_own(array):
@@ -274,12 +300,11 @@ def _taker(operation: Operation) -> Callable[..., Any]:
         return torch.from_numpy(array)
 
     def taken(result: Any, views: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-        values = dict(zip(names, args, strict=True))
         if count == 1:
-            return one(0, result, views, values)
+            return one(operation.outputs[0], result, views, args)
         if not isinstance(result, tuple) or len(result) != count:
             raise TypeError(f"{operation.name} returns {type(result).__name__}, and out= says a tuple of {count}")
-        return tuple(one(at, item, views, values) for at, item in enumerate(result))
+        return tuple(one(output, item, views, args) for output, item in zip(operation.outputs, result, strict=True))
 
     return taken
 

@@ -93,6 +93,13 @@ def _rule(operation: Operation, full: str) -> tuple[Callable[..., Any], Callable
     keeps_out = "out" in rule.names
     count = 1 if operation.sort == "vectorized" else len(operation.outputs)
 
+    def of_nothing_kept(ctx: Any, *grads: Any) -> Any:
+        found = iter(gradients(operation, rule({"g": grads[0] if count == 1 else grads})))
+        return tuple(next(found) if p.is_array else None for p in operation.parameters)
+
+    if not (kept or numbers or keeps_out):
+        return of_nothing_kept, None
+
     def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         outs = () if not keeps_out else (output,) if count == 1 else tuple(output)
         ctx.save_for_backward(*(inputs[i] for i in kept), *outs)

@@ -23,7 +23,7 @@ def implementation(operation: Operation, allocate: Callable[..., Any]) -> Callab
     run = _elementwise(operation) if operation.sort == "vectorized" else _kernel(operation)
     defaults = [p.default for p in operation.parameters]
     tensors = [i for i, p in enumerate(operation.parameters) if p.is_array]
-    overlaps = _overlap_check(operation)
+    overlaps = _overlap_check(operation) if operation.mutates else None
 
     def on_cuda(*args: Any) -> Any:
         args = (*args, *defaults[len(args) :])
@@ -31,7 +31,8 @@ def implementation(operation: Operation, allocate: Callable[..., Any]) -> Callab
         for i in tensors:
             if args[i].device != device:
                 raise RuntimeError(f"{operation.name}: {operation.parameters[i].name} is on {args[i].device}, and others are on {device}")
-        overlaps(*args)
+        if overlaps is not None:
+            overlaps(*args)
         outs = allocate(*args)
         every = () if outs is None else outs if isinstance(outs, tuple) else (outs,)
         values = [view_of_dlpack(_capsule(a), a, True) if i in tensors else a for i, a in enumerate(args)]

@@ -7,6 +7,7 @@ from typing import Any
 
 _BY_MODULE = {
     "batching": "vmap",
+    "checking": "gradcheck",
     "jacobians": "hessian jacfwd jacrev",
     "primitives": "custom_jvp custom_vjp",
     "tapes": "tape",

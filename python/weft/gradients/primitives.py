@@ -171,7 +171,9 @@ def followed_call(
             "Pass it as an argument, or read weft.stop_gradient(x)"
         )
     if not all(map(_is_same, before, (leaf for leaf in own if isinstance(leaf, ndarray)))):
-        raise LostGradientError(f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy")
+        raise LostGradientError(
+            f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy"
+        )
     made = _tape_call(call, arrays, results)
     call.results = [_as_it_is(each) for each in made]
     return unflatten(call.spec, made)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _tape_begin, _tape_end, _tape_place, _unfollowed, ndarray
+from weft._weft import _full, _tape_begin, _tape_end, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
 from weft.errors import GradientError
-from weft.gradients.primitives import LostGradientError, followed_call
+from weft.gradients.primitives import LostGradientError, _nothing, followed_call
 from weft.gradients.sweep import sweep
 from weft.gradients.trees import flatten, unflatten
 
@@ -292,8 +292,8 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
 def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, of which gradients keep nothing but the arguments: what they need besides is computed again, as `jax.checkpoint`.
 
-    A function that writes to its arguments, or reads other arrays that a gradient is taken of, is called twice, and of that call is kept what
-    is kept of any.
+    A function that writes to its arguments, or reads other arrays that a gradient is taken of, is called twice, and of that call is kept
+    what is kept of any.
 
     >>> weft.grad(weft.checkpoint(lambda x: weft.sin(weft.sin(x))))(0.0)
     array(1.)
@@ -338,4 +338,16 @@ def stop_gradient(tree: Any) -> Any:
     array(3.)
     """
     found, spec = flatten(tree)
-    return unflatten(spec, [_unfollowed(leaf) if isinstance(leaf, ndarray) else leaf for leaf in found])
+    return unflatten(spec, [_stopped(leaf) if isinstance(leaf, ndarray) else leaf for leaf in found])
+
+
+def _stopped(leaf: ndarray) -> ndarray:
+    # What `vmap` follows has no elements without it.
+    return followed_call(_itself, _nothing, (leaf,), {}) if _tape_lacks_elements([leaf]) else _unfollowed(leaf)
+
+
+def _itself(x: ndarray) -> ndarray:
+    return x
+
+
+_itself._weft_batched_ = lambda call, operands, count: operands  # type: ignore[attr-defined]

@@ -84,7 +84,10 @@ class Smooth(Statements):
         name = of.array()
         array = of.env[name]
         if array.dtype.kind == "c":
-            return f"{to} = xp.{of.one_of(*OF_COMPLEX)}({name})"
+            function = of.one_of(*OF_COMPLEX)
+            # These jump where a number crosses the negative real axis.
+            is_cut = function in ("sqrt", "log", "angle") and np.any((array.real < 0.05) & (np.abs(array.imag) < 0.05))
+            return f"{to} = xp.{'exp' if is_cut else function}({name})"
         if of.chance(0.65):
             function = of.one_of(*ANYWHERE)
             if function == "logistic":
@@ -103,12 +106,16 @@ class Smooth(Statements):
         other = of.operand(of.env[name].shape)
         left, right = (name, other) if of.chance(0.75) else (other, name)
         if of.chance(0.6):
-            return f"{to} = {left} {of.one_of(*OPERATORS)} {right}"
+            operator = of.one_of(*OPERATORS)
+            return f"{to} = {left} {operator} {right if operator != '%' else f'(abs({right}) + 0.5)'}"
         if of.chance(0.2):
             return f"{to} = {name} ** {of.one_of('2', '3', '2.0', '-1', '1', '0')}"
         if of.chance(0.2):
             return f"{to} = (abs({name}) + 0.25) ** {other}"
         function = of.one_of(*BINARY)
+        if function in ("remainder", "fmod"):
+            # The steps of differences are not longer than what is divided by.
+            right = f"abs({right}) + 0.5"
         if "power" in function:
             # Negative numbers have powers, but no derivative by the exponent.
             left = f"abs({left}) + 0.25"
@@ -246,11 +253,11 @@ class Smooth(Statements):
     def factor(self) -> str | None:
         """Linear algebra and Fourier transforms."""
         of, to = self.of, self.target()
-        name = of.array(lambda array: array.ndim > 0)
+        name = of.array(lambda array: 0 < array.ndim < 3)
         if name is None:
             return None
         last = of.env[name].shape[-1]
-        square = f"({name}.T @ {name} + 2 * xp.eye({last}))"
+        square = f"(xp.conj({name}).T @ {name} + 2 * xp.eye({last}))"
         return of.one_of(
             f"{to} = xp.linalg.{of.one_of('inv', 'det', 'cholesky')}{square}",
             f"{to} = xp.linalg.solve({square}, xp.ones({last}))",

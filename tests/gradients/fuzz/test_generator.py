@@ -107,7 +107,7 @@ def test_programs_do_something():
         "xp.where(",
         "t.grad(",
         "t.vmap(",
-        "if float(",
+        "if bool(",
         "for i in",
         ".imag",
         "t.windows(",

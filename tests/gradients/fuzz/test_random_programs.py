@@ -9,7 +9,7 @@ import weft
 from gradients.fuzz import run
 
 COUNT = int(os.environ.get("WEFT_FUZZ", "1000"))
-SHARES = {("cpu", "both"): 0.6, ("cpu", "0"): 0.25, ("cpu", "1"): 0.05, ("cuda", "both"): 0.05, ("vulkan", "both"): 0.05}
+SHARES = {("cpu", "both"): 0.62, ("cpu", "0"): 0.3, ("cpu", "1"): 0.03, ("cuda", "both"): 0.025, ("vulkan", "both"): 0.025}
 
 
 @pytest.mark.parametrize("kind, tier", SHARES)

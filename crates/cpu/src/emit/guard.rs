@@ -4,7 +4,7 @@ use weft_ir::{BinOp, CmpOp, Geometry, Op, Scalar, Value};
 use weft_passes::numbering::Numbered;
 
 use super::func::Fx;
-use super::values::{Num, Res};
+use super::values::{Num, Res, Val};
 use super::writer::{Operand, Ty};
 
 /// A body longer than this is not written twice.
@@ -53,7 +53,10 @@ impl<'m> Fx<'_, 'm> {
 
     /// A scalar that is true only if `cond` is `wanted` in every lane, where one can be computed from affine and uniform operands.
     pub fn all_lanes(&mut self, cond: Value, wanted: bool) -> Res<Option<Operand>> {
-        if let Num::Uniform(c) = self.num(cond)? {
+        let Some(Val::Num(known)) = self.known.vals[cond.index()] else {
+            return Ok(None);
+        };
+        if let Num::Uniform(c) = known {
             return Ok(Some(if wanted {
                 c
             } else {
@@ -65,7 +68,11 @@ impl<'m> Fx<'_, 'm> {
         };
         match op {
             Op::Compare(op, a, b) if *self.f.ty(*a) == weft_ir::Type::I64 => {
-                let (a, b) = (self.num(*a)?, self.num(*b)?);
+                // What a condition from before a barrier was made of may not be here.
+                let (Some(Val::Num(a)), Some(Val::Num(b))) = (&self.known.vals[a.index()], &self.known.vals[b.index()]) else {
+                    return Ok(None);
+                };
+                let (a, b) = (*a, *b);
                 let op = if wanted { *op } else { op.opposite() };
                 Ok(self.all_compare(op, a, b))
             }

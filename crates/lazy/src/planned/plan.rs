@@ -1,6 +1,7 @@
 //! The list of what is done, made of notes: what nobody needs is left out, memory is used again as soon as it is free, and code is found once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Known, Map, Note, Notes, Operand, Place, Source, nowhere};
@@ -14,11 +15,13 @@ use crate::{dims, folds, machine, tiles};
 
 /// How long a plan runs before the host language is asked whether to go on.
 const SLICE: Duration = Duration::from_millis(50);
-/// Bytes that a plan keeps between runs, at the most.
-const MOST_KEPT: u64 = 64 << 20;
+/// Bytes that plans keep between runs, all together.
+const MOST_KEPT: u64 = 128 << 20;
 /// Results are written over their operands from so many bytes on: below these, tiles that lie apart are faster. And up to as many as go past
 /// the caches.
 const WORTH_REUSING: std::ops::Range<u64> = 1 << 16..32 << 20;
+/// What they keep.
+static KEPT: AtomicU64 = AtomicU64::new(0);
 /// A block is needed by whoever gets the values.
 const TO_THE_END: usize = usize::MAX;
 
@@ -39,7 +42,7 @@ enum Memory {
 #[derive(Debug)]
 struct Step {
     note: Note,
-    ready: Option<Ready>,
+    ready: Option<Box<Ready>>,
 }
 
 /// A value that the graph gives: its type and shape, and its place.
@@ -56,7 +59,17 @@ pub struct Plan {
     /// Bytes of the plan's own memory.
     rooms: Vec<u64>,
     kept: Vec<Arc<Block>>,
+    /// What it keeps is counted.
+    is_counted: bool,
     ends: Vec<End>,
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        if self.is_counted {
+            KEPT.fetch_sub(self.rooms.iter().sum(), Ordering::Relaxed);
+        }
+    }
 }
 
 impl Plan {
@@ -74,11 +87,15 @@ impl Plan {
             return None;
         }
         let steps = needed(&mut notes, &ends);
+        if !is_made_before(&steps, &notes.known, &ends) {
+            return None;
+        }
         let mut plan = Plan {
             blocks: vec![Memory::Unused; notes.known.len()],
             steps,
             rooms: Vec::new(),
             kept: Vec::new(),
+            is_counted: false,
             ends,
         };
         plan.place(&notes.known, given_up);
@@ -101,6 +118,8 @@ impl Plan {
             *memory = match known.source {
                 Source::Leaf(at) => Memory::Leaf(at),
                 Source::Constant(at) => Memory::Constant(at),
+                // What has no elements is written by nobody.
+                Source::Made if known.bytes == 0 => Memory::Fresh(0, None),
                 Source::Made => Memory::Unused,
             };
         }
@@ -113,7 +132,7 @@ impl Plan {
         for at in 0..self.steps.len() {
             let over = overwritten(&self.steps[at].note, known, &|block| last[block] == at);
             for block in written(&self.steps[at].note).into_iter().map(|place| place.block) {
-                if first[block] != at {
+                if first[block] != at || known[block].bytes == 0 {
                     continue;
                 }
                 let bytes = known[block].bytes;
@@ -166,12 +185,15 @@ impl Plan {
             self.kept.push(Block::new(self.rooms[at])?);
         }
         let mut now: Vec<Option<Piece>> = Vec::with_capacity(self.blocks.len());
-        now.extend(self.blocks.iter().map(|memory| match *memory {
-            Memory::Leaf(at) => Some(leaves[at].clone()),
-            Memory::Constant(at) => constants[at].clone(),
-            Memory::Room(at) => Some(Piece::whole(self.kept[at].clone())),
-            Memory::Fresh(..) | Memory::Unused => None,
-        }));
+        for memory in &self.blocks {
+            now.push(match *memory {
+                Memory::Leaf(at) => Some(leaves[at].clone()),
+                Memory::Constant(at) => constants[at].clone(),
+                Memory::Room(at) => Some(Piece::whole(self.kept[at].clone())),
+                Memory::Fresh(0, _) => Some(fresh(0, None)?),
+                Memory::Fresh(..) | Memory::Unused => None,
+            });
+        }
         let mut since = Instant::now();
         for step in &mut self.steps {
             for block in written(&step.note).into_iter().map(|place| place.block) {
@@ -194,10 +216,19 @@ impl Plan {
             Ok(Node::stored(end.like.elem, end.like.shape.clone(), piece))
         });
         let values = values.collect::<Result<Vec<Value>>>()?;
-        if self.rooms.iter().sum::<u64>() > MOST_KEPT {
+        self.keep();
+        Ok(Some(values))
+    }
+
+    /// Lets go of its memory, if plans keep too much.
+    fn keep(&mut self) {
+        let own = self.rooms.iter().sum::<u64>();
+        if !self.is_counted && KEPT.fetch_add(own, Ordering::Relaxed).saturating_add(own) <= MOST_KEPT {
+            self.is_counted = true;
+        } else if !self.is_counted {
+            KEPT.fetch_sub(own, Ordering::Relaxed);
             self.kept.clear();
         }
-        Ok(Some(values))
     }
 
     /// How many kernels and calls there are.
@@ -233,6 +264,18 @@ fn needed(notes: &mut Notes, ends: &[End]) -> Vec<Step> {
     }
     steps.reverse();
     steps
+}
+
+/// Is all that is read, or given, written before, if it has elements?
+fn is_made_before(steps: &[Step], known: &[Known], ends: &[End]) -> bool {
+    let mut there: Vec<bool> = known.iter().map(|known| known.source != Source::Made || known.bytes == 0).collect();
+    for step in steps {
+        written(&step.note).iter().for_each(|place| there[place.block] = true);
+        if !read(&step.note).iter().all(|place| there[place.block]) {
+            return false;
+        }
+    }
+    ends.iter().all(|end| there[end.place.block])
 }
 
 type Places = smallvec::SmallVec<[Place; 4]>;
@@ -301,7 +344,7 @@ impl Step {
     }
 }
 
-fn run_map(map: &mut Map, ready: &mut Option<Ready>, now: &[Option<Piece>]) -> Result<()> {
+fn run_map(map: &mut Map, ready: &mut Option<Box<Ready>>, now: &[Option<Piece>]) -> Result<()> {
     if let Some(ready) = ready {
         ready.target(address(now, map.to)?);
         for (at, place) in map.from.iter().enumerate() {

@@ -10,13 +10,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use weft_ir::{BinOp, Const, FuncKind, Index, Local, Op, Span, Spread, StmtKind, Type, Value};
+use weft_ir::{BinOp, Const, FuncKind, Index, Local, Op, Span, StmtKind, Type, Value};
 
 use super::activity::Activity;
 use super::own::{Adding, Own};
 use super::roots::{Root, Roots};
 use super::rules::{Book, edges};
-use super::tree::{FrameId, FrameKind, NodeId, NodeKind, TOP, Tree};
+use super::tree::{FrameId, FrameKind, Node, NodeId, NodeKind, TOP, Tree};
 use crate::error::PassError;
 
 /// What a load reads when it is done again.
@@ -63,6 +63,10 @@ pub struct Plan {
     pub reads: HashMap<FrameId, BTreeSet<Value>>,
     /// Threads wait for each other between the ways forth and back of the function, since they share memory.
     pub meets: bool,
+    /// Loops whose turns are gone through from the first one on to come to the state of a later one.
+    pub again: HashSet<FrameId>,
+    /// Of a loop, the integer locals that rise by the same in each turn: by a value, or by one.
+    pub rising: HashMap<(FrameId, Local), Option<Value>>,
     /// Shared arrays that are read again in the loops that fill them.
     pub fills: HashSet<Root>,
 }
@@ -84,6 +88,8 @@ impl From<PassError> for Trouble {
 enum Demand {
     Value(Value),
     Local(Local),
+    /// What it holds at the frame's start.
+    Entry(Local),
     Node(NodeId),
     Reach(NodeId),
     Loop(FrameId),
@@ -268,15 +274,9 @@ impl Planner<'_> {
         let (kind, stop) = (frame.kind.clone(), frame.stop);
         kept.extend(kind.bounds());
         kept.extend(self.plan.reads.get(&inner).into_iter().flatten());
-        if let FrameKind::Points {
-            reductions,
-            number,
-            spread,
-            ..
-        } = &kind
-        {
+        if let FrameKind::Points { reductions, number, .. } = &kind {
             // One thread adds faster without atomic steps.
-            if *spread == Spread::Lanes && self.tree.func.kind == FuncKind::Host && self.adds_atomically(inner) {
+            if self.tree.func.kind == FuncKind::Host && self.adds_atomically(inner) {
                 return Err(self.in_turn(*number, inner));
             }
             for reduction in reductions {
@@ -298,32 +298,105 @@ impl Planner<'_> {
             .map(|slice| slice.locals.iter().copied().collect())
             .unwrap_or_default();
         for local in locals {
-            if self.tree.sets_within(local, inner) {
-                if !self.tree.begins_with(local, inner) {
-                    continue;
-                }
+            let carried = self.tree.sets_within(local, inner);
+            if carried && !self.tree.begins_with(local, inner) {
+                continue;
+            }
+            let rising = if carried { self.rising(local, inner) } else { None };
+            if carried && rising.is_none() && !self.meets_in(inner) {
                 self.plan.carried.entry(inner).or_default().insert(local);
                 self.plan.counted.insert(inner);
                 seeds.push(Demand::Loop(inner));
                 seeds.push(Demand::Local(local));
-            } else {
-                let value = match self.plan.before.get(&(inner, local)) {
-                    Some(value) => *value,
-                    None => {
-                        let ty = self.tree.func.local_ty(local).clone();
-                        let value = self.tree.func.new_value(ty);
-                        // It is made where the loop's node is.
-                        self.tree.defs.insert(value, frame_node(self.tree, inner));
-                        self.plan.before.insert((inner, local), value);
-                        value
-                    }
-                };
-                self.plan.kept.insert(value);
-                seeds.push(Demand::Reach(frame_node(self.tree, inner)));
-                seeds.push(Demand::Local(local));
+                continue;
             }
+            match rising {
+                Some(step) => {
+                    kept.extend(step);
+                    self.plan.rising.insert((inner, local), step);
+                }
+                None if carried => {
+                    self.plan.again.insert(inner);
+                    seeds.push(Demand::Loop(inner));
+                }
+                None => {}
+            }
+            let node = frame_node(self.tree, inner);
+            let value = match self.plan.before.get(&(inner, local)) {
+                Some(value) => *value,
+                None => {
+                    let ty = self.tree.func.local_ty(local).clone();
+                    let value = self.tree.func.new_value(ty);
+                    // It is made where the loop's node is.
+                    self.tree.defs.insert(value, node);
+                    self.plan.before.insert((inner, local), value);
+                    value
+                }
+            };
+            self.plan.kept.insert(value);
+            seeds.push(Demand::Reach(node));
+            // What nothing else sets in the frame is as it was at the frame's start.
+            let at = self.tree.node(node).frame;
+            seeds.push(match self.tree.sets_beside(local, at, inner) {
+                true => Demand::Local(local),
+                false => Demand::Entry(local),
+            });
         }
         Ok(())
+    }
+
+    /// By what an integer local rises in each turn of a loop but the last, if it does: a value from outside of the loop, or (nothing) one.
+    fn rising(&self, local: Local, inner: FrameId) -> Option<Option<Value>> {
+        if !self.tree.func.local_ty(local).scalar()?.is_int() {
+            return None;
+        }
+        let sets = self.tree.sets.get(&local)?;
+        let mut inside = sets.iter().filter(|id| self.tree.within(self.tree.node(**id).frame, inner));
+        let (set, more) = (self.tree.node(*inside.next()?), inside.next());
+        if more.is_some() || set.frame != inner || self.tree.reduced.contains_key(&local) || !self.every_turn(set, inner) {
+            return None;
+        }
+        match &set.kind {
+            NodeKind::Let(..) => Some(None),
+            NodeKind::Set(_, value) => {
+                let Op::Binary(BinOp::Add, a, b) = self.tree.op(*value)? else {
+                    return None;
+                };
+                let step = match (self.tree.op(*a), self.tree.op(*b)) {
+                    (Some(Op::Get(of)), _) if *of == local && self.tree.frame_of(*a) == inner => *b,
+                    (_, Some(Op::Get(of))) if *of == local && self.tree.frame_of(*b) == inner => *a,
+                    _ => return None,
+                };
+                let fixed = self.tree.op(step).is_some_and(is_remade) || !self.tree.within(self.tree.frame_of(step), inner);
+                fixed.then_some(Some(step))
+            }
+            _ => None,
+        }
+    }
+
+    /// Does every turn of a loop come to a node, but one that is the last?
+    fn every_turn(&self, node: &Node, inner: FrameId) -> bool {
+        let mut block = node.block;
+        while block != self.tree.frame(inner).block {
+            let Some(branch) = self.tree.sides[block] else { return false };
+            // The other side stops the loop.
+            let stop = self.tree.frame(inner).stop;
+            let stops = self.tree.nodes.iter().any(|other| {
+                let sets = matches!(other.kind, NodeKind::Set(local, value) if Some(local) == stop && self.tree.constant(value) == Some(Const::Bool(true)));
+                sets && other.block != block && self.tree.sides[other.block] == Some(branch)
+            });
+            if !stops {
+                return false;
+            }
+            block = self.tree.blocks[block];
+        }
+        true
+    }
+
+    /// Do threads wait for each other in a loop? Then the state of its turns has to be seen to be the same for all of them, which it is not
+    /// when it is read from an array.
+    fn meets_in(&self, frame: FrameId) -> bool {
+        !self.barriers(frame).is_empty()
     }
 
     /// Do the points of an index space add to elements that others add to?
@@ -376,6 +449,7 @@ impl Planner<'_> {
         let mut todo = seeds;
         let mut reached = HashSet::new();
         let mut memory: HashSet<Root> = HashSet::new();
+        let mut tracked: HashSet<Local> = HashSet::new();
         while let Some(demand) = todo.pop() {
             match demand {
                 Demand::Value(value) => {
@@ -432,8 +506,10 @@ impl Planner<'_> {
                         _ => {}
                     }
                 }
+                Demand::Entry(local) => drop(slice.locals.insert(local)),
                 Demand::Local(local) => {
-                    if !slice.locals.insert(local) {
+                    slice.locals.insert(local);
+                    if !tracked.insert(local) {
                         continue;
                     }
                     let sets: Vec<NodeId> = self.tree.sets.get(&local).cloned().unwrap_or_default();
@@ -615,8 +691,9 @@ pub fn class(tree: &Tree, roots: &Roots, copies: &BTreeSet<Root>, node: NodeId, 
         let (mut earlier, mut later) = (false, false);
         for writer in writers {
             let (w, n) = (tree.node(writer), tree.node(node));
-            earlier |= w.order < n.order;
-            later |= w.order > n.order;
+            let apart = tree.exclude(w.block, n.block);
+            earlier |= w.order < n.order && !apart;
+            later |= w.order > n.order && !apart;
             let around = tree.frames_between(n.frame, home);
             let shared = around.iter().any(|frame| {
                 let again = !tree.frame(*frame).kind.is_points();

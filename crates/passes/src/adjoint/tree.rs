@@ -111,6 +111,8 @@ pub struct Tree {
     pub frames: Vec<Frame>,
     /// By block, the one around it; the first is its own.
     pub blocks: Vec<BlockId>,
+    /// By block, the branch that it is a side of: both sides have the same number.
+    pub sides: Vec<Option<usize>>,
     /// Where a value is defined.
     pub defs: HashMap<Value, NodeId>,
     /// Of which frame it is an index.
@@ -138,6 +140,7 @@ impl Tree {
                 stop: None,
             }],
             blocks: vec![0],
+            sides: vec![None],
             defs: HashMap::new(),
             vars: HashMap::new(),
             sets: HashMap::new(),
@@ -202,6 +205,22 @@ impl Tree {
         }
     }
 
+    /// Do two blocks stand in different sides of a branch?
+    pub fn exclude(&self, a: BlockId, b: BlockId) -> bool {
+        let path = |mut at: BlockId| {
+            let mut path = vec![at];
+            while at != 0 {
+                at = self.blocks[at];
+                path.push(at);
+            }
+            path.reverse();
+            path
+        };
+        let (a, b) = (path(a), path(b));
+        let apart = a.iter().zip(&b).find(|(a, b)| a != b);
+        apart.is_some_and(|(a, b)| self.sides[*a].is_some() && self.sides[*a] == self.sides[*b])
+    }
+
     /// The frames from `inner` outwards, up to but without `outer`.
     pub fn frames_between(&self, inner: FrameId, outer: FrameId) -> Vec<FrameId> {
         let mut found = Vec::new();
@@ -226,6 +245,15 @@ impl Tree {
         sets.map(|node| self.nodes[*node].frame)
             .chain(reduced.map(|space| self.frames[*space].parent))
             .any(|at| self.within(at, frame))
+    }
+
+    /// Is a local set inside of a frame, but outside of a loop in it?
+    pub fn sets_beside(&self, local: Local, frame: FrameId, inner: FrameId) -> bool {
+        let sets = self.sets.get(&local).into_iter().flatten();
+        let reduced = self.reduced.get(&local).into_iter().flatten();
+        sets.map(|node| self.nodes[*node].frame)
+            .chain(reduced.map(|space| self.frames[*space].parent))
+            .any(|at| self.within(at, frame) && !self.within(at, inner))
     }
 
     /// May a turn of a loop read what a local held when it began? Not where it is surely set first.
@@ -427,9 +455,10 @@ impl Maker<'_> {
     }
 
     /// Takes what stands in another block.
-    fn inside<T>(&mut self, frame: FrameId, conds: Vec<Value>, what: impl FnOnce(&mut Self) -> T) -> T {
+    fn inside<T>(&mut self, frame: FrameId, conds: Vec<Value>, branch: Option<usize>, what: impl FnOnce(&mut Self) -> T) -> T {
         let block = self.tree.blocks.len();
         self.tree.blocks.push(self.place.block);
+        self.tree.sides.push(branch);
         let outer = std::mem::replace(&mut self.place, Place { frame, block, conds });
         let done = what(self);
         self.place = outer;
@@ -445,8 +474,9 @@ impl Maker<'_> {
         let conds: Vec<Value> = self.place.conds.iter().copied().chain([cond]).collect();
         let span = self.span;
         let frame = self.place.frame;
-        let (then, mut exits) = self.inside(frame, conds.clone(), then)?;
-        let (other, more) = self.inside(frame, conds, other)?;
+        let branch = self.tree.blocks.len();
+        let (then, mut exits) = self.inside(frame, conds.clone(), Some(branch), then)?;
+        let (other, more) = self.inside(frame, conds, Some(branch), other)?;
         self.span = span;
         join(&mut exits, more);
         let node = self.node(NodeKind::If { cond, then, other });
@@ -711,7 +741,7 @@ impl Maker<'_> {
             ..Level::default()
         });
         let here = self.levels.len() - 1;
-        let taken = self.inside(frame, Vec::new(), |m| {
+        let taken = self.inside(frame, Vec::new(), None, |m| {
             m.tree.frames[frame].block = m.place.block;
             let mut nodes = Vec::new();
             if let Some(skip) = skip {

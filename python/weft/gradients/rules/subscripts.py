@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _broadcast, _cast, _full, _iota, _reshape, _select, _tape_lacks_elements, _ufunc, ndarray
-from weft.arrays import indexing
+from weft.arrays import _compiled, indexing
 from weft.arrays._common import counting_dtype
 from weft.arrays.shapes import moveaxis
 from weft.errors import CaptureError
 from weft.gradients.primitives import Call, primitive, unseen
+from weft.gradients.rules.products import fitted
 from weft.gradients.sweep import unstretched
 
 __all__ = ["along", "check", "got", "sums_in", "with_elements", "with_sums"]
@@ -31,9 +32,34 @@ def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any) -> tuple[ndarra
 @primitive
 def sums_in(values: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
     """Zeros, to which values are added where a subscript selects them, once for each time that an element is named."""
-    found = _full(tuple(shape), 0, values.dtype, values.device)
-    _added(found, key, values)
+    rows = _rows_of(values, key, tuple(shape))
+    if rows is not None:
+        return _reshape(_compiled.on_hosts(_compiled.function_of(_SUMS_OF_ROWS, "at, values, n"), *rows), tuple(shape))
+    return _added(_full(tuple(shape), 0, values.dtype, values.device), key, values)
+
+
+def _rows_of(values: ndarray, key: Any, shape: tuple[int, ...]) -> tuple[ndarray, ndarray, int] | None:
+    """Of a subscript by one array of indices, as of a table of rows: these, the rows to add, and how many there are in the end."""
+    parts = _parts(key)
+    if len(parts) != 1 or not isinstance(parts[0], ndarray) or parts[0].dtype.kind not in "iu" or values.device.kind != "cpu":
+        return None
+    at, rest = parts[0], shape[1:]
+    if not at.ndim or 0 in shape or not values.size or values.shape != (*at.shape, *rest) or values.dtype.char not in "fdFD":
+        return None
+    width = values.size // at.size
+    return _reshape(_cast(at, np.dtype(np.int64)), (at.size,)), _reshape(values, (at.size, width)), shape[0]
+
+
+_SUMS_OF_ROWS = """    found = np.zeros((n, values.shape[1]), values.dtype)
+    for i in range(at.shape[0]):
+        place = at[i] + n if at[i] < 0 else at[i]
+        if place < 0 or place >= n:
+            raise IndexError("index is out of bounds")
+        row = found[place]
+        for j in range(values.shape[1]):
+            row[j] += values[i, j]
     return found
+"""
 
 
 @sums_in.defvjp
@@ -41,12 +67,25 @@ def _(cotangent: ndarray, result: ndarray, values: ndarray, key: Any, shape: tup
     return unstretched(got(cotangent, key), values.shape), None, None
 
 
-def _added(x: ndarray, key: Any, values: ndarray) -> None:
-    from weft.arrays.ufuncs import UFUNCS
-
+def _added(x: ndarray, key: Any, values: ndarray) -> ndarray:
+    """An array, to which values are added, in a captured graph whenever the graph runs."""
     if values.dtype.kind == "b":
         values = _cast(values, np.dtype(np.int64))
-    UFUNCS["add"].at(x, key, values)
+    parts = _parts(key)
+    try:
+        return _add_at([x, values, *parts])
+    except CaptureError:
+        if any(_is_mask(part) for part in parts):
+            raise
+        return _compiled.recorded(lambda given: _add_at([_cast(given[0], given[0].dtype, True), *given[1:]]), [x, values, *parts])
+
+
+def _add_at(given: list[Any]) -> ndarray:
+    from weft.arrays.ufuncs import UFUNCS
+
+    x, values, *parts = given
+    UFUNCS["add"].at(x, tuple(parts), values)
+    return x
 
 
 @primitive
@@ -83,14 +122,12 @@ def _fitted(back: ndarray, shape: tuple[int, ...]) -> ndarray:
 @primitive
 def with_sums(x: ndarray, key: Any, values: ndarray) -> ndarray:
     """A copy to whose elements values are added, once for each time that a subscript names one, in NumPy's order."""
-    made = _cast(x, x.dtype, True)
-    _added(made, key, values)
-    return made
+    return _added(_cast(x, x.dtype, True), key, values)
 
 
 @with_sums.defvjp
 def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any, values: ndarray) -> tuple[Any, ...]:
-    return cotangent, None, unstretched(got(cotangent, key), values.shape)
+    return cotangent, None, fitted(got(cotangent, key), values)
 
 
 def along(x: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
@@ -121,7 +158,7 @@ class _Batched:
 
     def __init__(self, x: ndarray, key: Any, arrays: dict[int, ndarray], count: int, has_axis: bool) -> None:
         """`arrays`: of those in the subscript that are others for each value all of them. `has_axis`: the array itself has the axis."""
-        parts = list(_parts(key))
+        parts = [np.asarray(part) if isinstance(part, list) else part for part in _parts(key)]
         # Numbers without elements stand in for those of which there are many.
         known = [_full(part.shape, 0, part.dtype, part.device) if id(part) in arrays else part for part in parts]
         entries = indexing._entries(x, tuple(known))

@@ -15,6 +15,7 @@ import weft
 from weft._weft import ndarray
 from weft.arrays import _compiled
 from weft.errors import UnsupportedError
+from weft.gradients.primitives import primitive
 from weft.scipy.ndimage._common import Output, axis_of, double, extended, for_axes
 
 _MODES = {"nearest": 0, "wrap": 1, "reflect": 2, "grid-mirror": 2, "mirror": 3, "constant": 4, "grid-wrap": 5, "grid-constant": 6}
@@ -53,9 +54,9 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
     flat = weft.reshape(rows, (-1, x.shape[at]))
     if x.dtype.kind == "c":
         found = weft.empty_like(flat)
-        found.real, found.imag = (_compiled.on_hosts(_coefficients(), part, edge) for part in (flat.real, flat.imag))
+        found.real, found.imag = (coefficients(part, edge) for part in (flat.real, flat.imag))
     else:
-        found = _compiled.on_hosts(_coefficients(), flat, edge)
+        found = coefficients(flat, edge)
     return made.put(weft.moveaxis(weft.reshape(found, rows.shape), -1, at))
 
 
@@ -73,6 +74,12 @@ def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: st
     for axis in range(x.ndim):
         x = spline_filter1d(x, order, axis, made.dtype, mode)
     return made.put(x)
+
+
+@primitive(rules="splines")
+def coefficients(rows: ndarray, edge: int) -> ndarray:
+    """The coefficients of cubic splines through rows of float64."""
+    return _compiled.on_hosts(_coefficients(), rows, edge)
 
 
 def _coefficients() -> Any:
@@ -163,14 +170,15 @@ def map_coordinates(
     found, added = _filtered(x, order, mode, cval, prefilter)
     rows = weft.reshape(double(places), (x.ndim, -1))
     if x.dtype.kind == "c":
-        parts = [_at(part, rows, order, code, of(cval), added) for part, of in ((found.real, np.real), (found.imag, np.imag))]
+        parts = [at_points(part, rows, order, code, of(cval), added) for part, of in ((found.real, np.real), (found.imag, np.imag))]
         values = parts[0] + 1j * parts[1]
     else:
-        values = _at(found, rows, order, code, float(cval), added)
+        values = at_points(found, rows, order, code, float(cval), added)
     return made.put(weft.reshape(values, made.shape), rounded=True)
 
 
-def _at(x: ndarray, rows: ndarray, order: int, mode: int, cval: float, added: int) -> ndarray:
+@primitive(rules="splines")
+def at_points(x: ndarray, rows: ndarray, order: int, mode: int, cval: float, added: int) -> ndarray:
     """The values at points, in float64."""
     if x.size == 0:
         return weft.full((rows.shape[1],), cval)
@@ -182,7 +190,12 @@ def _at(x: ndarray, rows: ndarray, order: int, mode: int, cval: float, added: in
 def _points(order: int, rank: int) -> Any:
     """The compiled loop over points: for each the taps of every axis, then the sum over all combinations of them."""
     text = _AT_POINTS.replace("ORDER", str(order)).replace("TAPS", str(order + 1)).replace("RANK", str(rank))
-    made = _compiled.function_of(text, "x, shape, rows, mode, cval, added")
+    return with_mapped(text, "x, shape, rows, mode, cval, added")
+
+
+def with_mapped(text: str, parameters: str) -> Any:
+    """The compiled function of a text that asks where places are."""
+    made = _compiled.function_of(text, parameters)
     made.py_func.__globals__.setdefault("mapped", _mapped)
     return made
 

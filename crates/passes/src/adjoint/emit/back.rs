@@ -300,12 +300,45 @@ impl Emitter<'_> {
             return;
         }
         let zero = self.b.i64(0);
+        if self.parts.plan.again.contains(&inner) && !self.may_run_again(inner) {
+            self.fail(
+                span,
+                "threads wait for each other in this loop, whose turns change memory that the way back reads",
+            );
+            return;
+        }
         self.downwards(turns, zero, |e, turn| {
+            if e.parts.plan.again.contains(&inner) {
+                e.run_up_to(inner, header, turn, &body);
+            }
             e.set_var(header, turn);
             e.restore(inner, turn);
             e.whole(inner, block, &body);
         });
         self.b.span = span;
+    }
+
+    /// The turns before one, from the first on.
+    fn run_up_to(&mut self, inner: FrameId, header: Option<(Value, Value, Value)>, turn: Value, body: &[NodeId]) {
+        for (local, value) in self.before(inner) {
+            let (to, from) = (self.local(local), self.value(value));
+            self.b.set(to, from);
+        }
+        let (start, step) = (self.b.i64(0), self.b.i64(1));
+        let var = self.b.func.new_value(Type::I64);
+        self.open();
+        self.set_var(header, var);
+        let parent = self.tree.frame(inner).parent;
+        self.forth(parent, body, true, true);
+        let body = self.close();
+        let stop = turn;
+        self.b.push(StmtKind::For {
+            var,
+            start,
+            stop,
+            step,
+            body,
+        });
     }
 
     /// A loop from `stop - 1` down to `start`.
@@ -356,6 +389,7 @@ impl Emitter<'_> {
                 let stop = e.b.binary(BinOp::Add, first, stretch);
                 let stop = e.b.binary(BinOp::Min, stop, to);
                 e.restore_slot(inner, slot);
+                e.restore_rising(inner, from);
                 let var = e.b.func.new_value(Type::I64);
                 e.open();
                 let place = e.b.binary(BinOp::Sub, var, first);
@@ -389,6 +423,7 @@ impl Emitter<'_> {
                 });
                 e.downwards(stop, first, |e, turn| {
                     e.set_var(header, turn);
+                    e.restore_rising(inner, turn);
                     let place = e.b.binary(BinOp::Sub, turn, first);
                     e.restore_place(inner, place);
                     e.whole(inner, block, body);

@@ -118,7 +118,7 @@ impl Emitter<'_> {
     }
 
     /// May the way forth through a loop be gone once more when memory holds what it does in the end?
-    fn may_run_again(&self, inner: FrameId) -> bool {
+    pub(super) fn may_run_again(&self, inner: FrameId) -> bool {
         let parent = self.tree.frame(inner).parent;
         let Some(slice) = self.parts.plan.slices.get(&parent) else {
             return false;
@@ -203,6 +203,31 @@ impl Emitter<'_> {
         for (local, slots, _) in self.tapes.steps.get(&inner).map_or_else(Vec::new, |steps| steps.kept.clone()) {
             let (value, to) = (self.read(slots, slot), self.local(local));
             self.b.set(to, value);
+        }
+    }
+
+    /// Sets the locals that rise by the same in each turn.
+    pub(super) fn restore_rising(&mut self, inner: FrameId, turn: Value) {
+        let of_loop = self.parts.plan.rising.iter().filter(|((frame, _), _)| *frame == inner);
+        let mut rising: Vec<(Local, Option<Value>)> = of_loop.map(|((_, local), step)| (*local, *step)).collect();
+        rising.sort_unstable();
+        for (local, step) in rising {
+            let Some(before) = self.parts.plan.before.get(&(inner, local)).copied() else {
+                continue;
+            };
+            let before = self.value(before);
+            let scalar = self.tree.func.local_ty(local).scalar().unwrap_or(Scalar::I64);
+            let turns = self.b.cast(turn, scalar);
+            let far = match step {
+                Some(step) => {
+                    let step = self.value(step);
+                    self.b.binary(BinOp::Mul, turns, step)
+                }
+                None => turns,
+            };
+            let now = self.b.binary(BinOp::Add, before, far);
+            let to = self.local(local);
+            self.b.set(to, now);
         }
     }
 
@@ -506,6 +531,7 @@ impl Emitter<'_> {
 
     /// Sets the locals as they were at the start of a turn.
     pub(super) fn restore(&mut self, inner: FrameId, turn: Value) {
+        self.restore_rising(inner, turn);
         for (local, tape) in self.carried(inner) {
             let value = self.read(tape, turn);
             let to = self.local(local);
