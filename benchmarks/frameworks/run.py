@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -27,9 +26,15 @@ import torch
 import weft
 from weft import cuda, njit
 
-RECORD = Path(__file__).resolve().parents[1] / "results" / "frameworks.json"
+BENCHMARKS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(BENCHMARKS))
+
+from report import machine  # noqa: E402
+
+RECORD = BENCHMARKS / "results" / "frameworks.json"
 MANY = 10_000_000
-BARE, BARE_FOR_GRADIENTS, COPY = "bare operator", "bare operator, for gradients", "a copy"
+BARE, BARE_FOR_GRADIENTS = "bare operator", "bare operator, for gradients"
+COPY, COPY_INTO = "a copy", "a copy, into memory that is there"
 
 Work = Callable[[], Any]
 
@@ -72,6 +77,7 @@ def operators() -> dict[str, Any]:
         "vectorize": weft.torch_op(double, "weft_bench::double", vjp=lambda g: 2 * g),
         "njit": weft.torch_op(doubled, "weft_bench::doubled", weft.like("x"), vjp=lambda g: 2 * g),
         "kernel": weft.torch_op(doubling, "weft_bench::doubling", weft.like("x"), vjp=lambda g: 2 * g),
+        "in place": weft.torch_op(doubling, "weft_bench::doubling_into", mutates="y", grid=lambda x: x.shape),
     }
 
 
@@ -109,8 +115,17 @@ def calls(ops: dict[str, Any]) -> dict[str, Work]:
 def streams(ops: dict[str, Any]) -> dict[str, Work]:
     """Doubling of 10⁷ numbers."""
     x = torch.arange(float(MANY))
+    there = torch.zeros_like(x)
     compiled = torch.compile(lambda x: 2 * x)
+
+    def into() -> Any:
+        ops["in place"](x, there)
+        return there
+
     return {
+        COPY_INTO: lambda: there.copy_(x),
+        "Weft, kernel, into memory that is there": into,
+        "2 * x, into memory that is there": lambda: torch.mul(x, 2, out=there),
         COPY: lambda: x.clone(),
         "Weft, vectorize": lambda: ops["vectorize"](x),
         "Weft, kernel": lambda: ops["kernel"](x),
@@ -137,8 +152,9 @@ def shortest(works: dict[str, Work], turns: int, inner: int) -> dict[str, float]
 def check(works: dict[str, Work], count: int) -> None:
     """Ends the program if one of them does not double."""
     for name, work in works.items():
-        given = np.asarray(work().detach() if isinstance(work(), torch.Tensor) else work())
-        right = np.arange(count, dtype=np.float32) * (1 if name == COPY else 2)
+        given = work()
+        given = np.asarray(given.detach() if isinstance(given, torch.Tensor) else given)
+        right = np.arange(count, dtype=np.float32) * (1 if name in (COPY, COPY_INTO) else 2)
         if not name.startswith("bare") and not np.array_equal(given, right):
             sys.exit(f"{name} gives something else")
 
@@ -171,7 +187,7 @@ def main() -> None:
     if chosen.record:
         versions = {"torch": torch.__version__, "weft": weft.__version__, "numpy": np.__version__}
         kept = {
-            "machine": platform.processor() or platform.machine(),
+            "machine": machine(),
             "threads": 1,
             "versions": versions,
             "call_us": {name: round(seconds * 1e6, 3) for name, seconds in few.items()},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import math
 import subprocess
 import sys
 import warnings
@@ -84,6 +85,7 @@ def test_results_are_the_last_parameters_of_a_kernel():
         (lambda: Operation(f.product, out=like("a"), grid=3, launch=(1, 2)), ValueError, "give one of them"),
         (lambda: Operation(f.product, out=[like("a")] * 4), ValueError, "too few for 4 results"),
         (lambda: Operation(njit(lambda x, a=1: x), out=like("x")), ValueError, "a is an array, which has no default"),
+        (lambda: Operation(njit(lambda x, a=math.inf: x), out=like("x"), numbers={"a": float}), ValueError, "has to be a finite number"),
         (lambda: Operation(njit(lambda *x: x), out=like("x")), ValueError, "takes any number of arguments"),
         (lambda: Operation(njit(lambda g: g), out=like("g"), vjp=lambda g: g), ValueError, "has a parameter of that name"),
         (lambda: like(3), TypeError, "takes the name of a parameter"),

@@ -63,7 +63,11 @@ def test_memory_that_overlaps():
         op(base[:4], base[2:])
     with pytest.raises(RuntimeError, match="several elements are one place in memory"):
         op(torch.ones(3), torch.zeros(1).expand(3))
+    with pytest.raises(RuntimeError, match="several elements are one place in memory"):
+        op_of(f.growing, mutates="x")(base.unfold(0, 3, 1).flatten(0, 0).as_strided((2, 3), (1, 1)), 1.0)
+    op = op_of(f.added, mutates="y")
     op(base[:3], base[3:])
+    op(base[:3], torch.zeros(3, 2).t()[0])
     op(base[:0], base[:0])
 
 

@@ -329,3 +329,26 @@ def test_vmap(ops):
     assert torch.equal(torch.vmap(torch.vmap(op, in_dims=(None, 0)), in_dims=(0, None))(x, x), op(x[:, None], x))
     assert torch.equal(torch.vmap(lambda a: op(a, y, 0.5, n=3))(x), op(x, y, 0.5, n=3))
     assert torch.equal(torch.vmap(ops["kernel"])(x, x), x * x)
+
+
+def test_modes_and_wrapped_tensors(ops):
+    op = ops["vectorized"]
+    with torch.inference_mode():
+        assert op(torch.ones(2)).tolist() == [2, 2]
+    with torch.autocast("cpu"):
+        assert op(torch.ones(2)).dtype == torch.float32
+    weight = torch.nn.Parameter(torch.ones(2))
+    op(weight).sum().backward()
+    assert weight.grad.tolist() == [2, 2]
+    # What is the conjugate or the negative of its memory is made so before it arrives.
+    z = torch.full((2,), 1j).conj()
+    assert op(z).tolist() == [-2j, -2j] and op(z.imag).tolist() == [-2, -2]
+
+
+def test_exported(ops):
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return ops["vectorized"](x) + ops["kernel"](x, x)
+
+    program = torch.export.export(Module(), (torch.ones(3),))
+    assert program.module()(torch.full((3,), 2.0)).tolist() == [8, 8, 8]

@@ -14,7 +14,7 @@ FOLDER = ROOT / "docs" / "architecture"
 PAGES = [FIRST, *sorted(FOLDER.glob("*.md"))]
 CRATES = {path.parent.name: path for path in sorted((ROOT / "crates").glob("*/Cargo.toml"))}
 # Pages that are no crate's.
-ACROSS = {"dependencies", "gradients", "tests"}
+ACROSS = {"adjoint", "dependencies", "gradients", "tests"}
 WIDEST = 120
 # Crates of others whose names the pages mention.
 FOREIGN = {"naga"}
@@ -67,9 +67,11 @@ def expanded(pattern: str) -> list[str]:
 
 def bases(page: Path) -> list[Path]:
     """Where the paths on a page start: the repository; on a crate's page also the crate, its sources and, with `python`, the package."""
-    if page.stem not in CRATES:
+    # The page on adjoints is one of the crate of passes.
+    name = {"adjoint": "passes"}.get(page.stem, page.stem)
+    if name not in CRATES:
         return [ROOT]
-    crate = CRATES[page.stem].parent
+    crate = CRATES[name].parent
     return [ROOT, crate, crate / "src"] + [ROOT / "python" / "weft"] * (page.stem == "python")
 
 

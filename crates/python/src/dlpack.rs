@@ -23,6 +23,8 @@ const VERSIONED_USED: &CStr = c"used_dltensor_versioned";
 
 const CPU: i32 = 1;
 const CUDA: i32 = 2;
+/// Page-locked memory of the host.
+const CUDA_HOST: i32 = 3;
 
 /// Bits of `DLManagedTensorVersioned::flags`.
 const READ_ONLY: u64 = 1;
@@ -319,7 +321,7 @@ pub fn peek<'a>(capsule: &'a Bound<'_, PyAny>) -> PyResult<Option<Peeked<'a>>> {
         shape: listed(tensor.shape, rank),
         strides: listed(tensor.strides, rank),
         device: match tensor.device_type {
-            CPU => None,
+            CPU | CUDA_HOST => None,
             CUDA => Some(tensor.device_id),
             other => {
                 return Err(PyBufferError::new_err(format!(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import keyword
+import math
 import re
 import warnings
 from collections.abc import Callable, Mapping
@@ -209,6 +210,8 @@ class Operation:
                 raise ValueError(
                     f"{self.name}: {p.name} is an array, which has no default; annotate it as float, int or bool if it is a number"
                 )
+            if p.default is not ABSENT and not (isinstance(p.default, (bool, int, float)) and math.isfinite(p.default)):
+                raise ValueError(f"{self.name}: the default of {p.name} is {p.default!r}, and has to be a finite number")
 
     def _grid(self, grid: Any, launch: Any) -> tuple[Any, Any]:
         if self.sort != "kernel":

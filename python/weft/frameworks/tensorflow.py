@@ -52,7 +52,8 @@ def tf_op(
         return _call(operation, host, derived, _arguments(operation, args, named))
 
     op.__name__, op.__doc__ = operation.name, operation.f.py_func.__doc__
-    return op
+    # A graph takes it as it is: there is nothing in it that TensorFlow would have to translate.
+    return tf.autograph.experimental.do_not_convert(op)
 
 
 def _host(operation: Operation) -> Callable[..., Any]:

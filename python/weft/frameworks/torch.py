@@ -322,7 +322,7 @@ def _overlap_check(operation: Operation) -> Callable[..., None]:
 
     def check(*args: Any) -> None:
         for i in written:
-            if any(stride == 0 and n > 1 for n, stride in zip(args[i].shape, args[i].stride(), strict=True)):
+            if _is_folded(args[i]):
                 raise RuntimeError(
                     f"{operation.name} writes to {operation.parameters[i].name}, of which several elements are one place in memory: "
                     "pass its contiguous()"
@@ -340,6 +340,17 @@ def _overlap_check(operation: Operation) -> Callable[..., None]:
 def _overlap(a: torch.Tensor, b: torch.Tensor) -> bool:
     one, two = _span(a), _span(b)
     return one[0] < two[1] and two[0] < one[1]
+
+
+def _is_folded(tensor: torch.Tensor) -> bool:
+    """Whether several of its elements may be one place in memory: an axis takes smaller steps than the ones inside of it reach."""
+    reach = 0
+    for stride, n in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if n > 1:
+            if stride <= reach:
+                return tensor.numel() > 0
+            reach += stride * (n - 1)
+    return False
 
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:

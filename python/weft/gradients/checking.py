@@ -116,7 +116,7 @@ def _random_like(value: Any, rng: np.random.Generator) -> Any:
     if array.dtype.kind == "c":
         numbers = numbers + 1j * rng.standard_normal(array.shape)
     made = np.asarray(numbers).astype(array.dtype)
-    return made if isinstance(value, np.ndarray) or hasattr(value, "__array__") and array.shape else type(value)(made[()])
+    return type(value)(made[()]) if isinstance(value, (float, complex, np.generic)) else made
 
 
 def _weights(value: Any, rng: np.random.Generator) -> Any:
@@ -145,18 +145,24 @@ def _differences(total: Callable[[list[Any]], Any], args: list[Any], at: int, st
     def moved(place: tuple[int, ...], by: complex) -> float:
         new = base.copy()
         new[place] = new[place] + np.asarray(by).astype(base.dtype)
-        changed = new if isinstance(args[at], np.ndarray) else type(args[at])(new[()])
-        if hasattr(args[at], "__array__") and not isinstance(args[at], (np.ndarray, np.generic)):
-            import weft
-
-            changed = weft.asarray(new)
-        return total([*args[:at], changed, *args[at + 1 :]])
+        return total([*args[:at], _like(args[at], new), *args[at + 1 :]])
 
     for place in np.ndindex(base.shape):
         out[place] = (moved(place, step) - moved(place, -step)) / (2 * step)
         if base.dtype.kind == "c":
             out[place] -= 1j * (moved(place, 1j * step) - moved(place, -1j * step)) / (2 * step)
     return out
+
+
+def _like(arg: Any, new: np.ndarray) -> Any:
+    """Other elements as what an argument is: a number, or an array of NumPy's or Weft's."""
+    if isinstance(arg, np.ndarray):
+        return new
+    if isinstance(arg, (float, complex, np.generic)):
+        return type(arg)(new[()])
+    import weft
+
+    return weft.asarray(new)
 
 
 def _compare(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float, at: int) -> None:
