@@ -11,6 +11,7 @@ use crate::capture;
 use crate::error::{Error, Result};
 use crate::memory::{Block, Piece};
 use crate::schedule;
+use crate::tape;
 use crate::value::{Kind, Node, State, Value};
 
 /// KiB that pending work may hold.
@@ -23,10 +24,15 @@ const MOST_NODES: usize = 512;
 /// Computes a new node whose kernel is full, if what it keeps waiting holds too much.
 pub fn keep(node: &Value) -> Result<()> {
     // What is captured has no elements; it is counted where it is recorded again.
-    if !node.is_full() || capture::is_here() {
+    if !node.is_full() || has_no_elements() {
         return Ok(());
     }
     within(node, held([node.clone()]))
+}
+
+/// Is there a capture, or a tape of shapes, on this thread? What it records cannot be computed.
+fn has_no_elements() -> bool {
+    capture::is_here() || tape::is_among_shapes()
 }
 
 /// Notes what a node holds, and computes it where that is too much.
@@ -85,7 +91,7 @@ fn place(block: &Weak<Block>) -> usize {
 /// Counts a new fold, which takes less memory than what it is made of. Where those that nobody asked for yet hold too much together the
 /// older ones are computed.
 pub fn keep_fold(node: &Value) -> Result<()> {
-    if capture::is_here() {
+    if has_no_elements() {
         return Ok(());
     }
     let Some(kind) = node.kind() else { return Ok(()) };
@@ -131,7 +137,7 @@ fn holds_of_fold(kind: &Kind) -> Holds {
 /// Counts a new update, whose elements are replaced in place whenever it is computed. What it is an update of counts only where that waits,
 /// too.
 pub fn keep_update(node: &Value) -> Result<()> {
-    if capture::is_here() {
+    if has_no_elements() {
         return Ok(());
     }
     let Some(Kind::Update { base, value, .. }) = node.kind() else {

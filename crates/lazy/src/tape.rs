@@ -91,6 +91,11 @@ fn is_any(wanted: impl Fn(&Tape) -> bool) -> bool {
     is_on() && TAPES.with_borrow(|tapes| tapes.iter().skip(PAUSED.get()).any(wanted))
 }
 
+/// Is there such a tape on this thread, in a pause, too?
+pub fn is_among_shapes() -> bool {
+    is_on() && TAPES.with_borrow(|tapes| tapes.iter().any(|tape| tape.follow == Follow::Shapes))
+}
+
 /// Does any tape of this thread follow values without elements?
 pub fn has_shapes() -> bool {
     is_any(|tape| tape.follow == Follow::Shapes)
