@@ -1,11 +1,12 @@
 """The programs whose gradients are timed: what each contender is given, and how it goes about it.
 
-Bodies: the potential energy of bodies that attract each other, softened, and the force on each. Heat: how far a plate is, some steps of time
-later, from one that is seen, and which way to change it at the start.
+Bodies: the potential energy of bodies that attract each other, softened, and the force on each. Heat: how far a plate is, some steps of
+time later, from one that is seen, and which way to change it at the start.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -139,7 +140,7 @@ def bodies_in_warp(places: np.ndarray) -> tuple[Work, Work]:
     @wp.kernel
     def energy(x: wp.array(dtype=wp.vec3), e: wp.array(dtype=float)):
         i = wp.tid()
-        total = float(0.0)
+        total = 0.0
         for j in range(x.shape[0]):
             d = x[i] - x[j]
             total -= 1.0 / wp.sqrt(wp.dot(d, d) + soft)
@@ -286,7 +287,7 @@ def heat_in_warp(start: np.ndarray, seen: np.ndarray, steps: int) -> tuple[Work,
 
     def forward() -> Any:
         loss = wp.zeros(1, dtype=float, device="cpu", requires_grad=True)
-        for before, after in zip(times, times[1:]):
+        for before, after in itertools.pairwise(times):
             wp.launch(spread, dim=start.shape, inputs=[before, after], device="cpu")
         wp.launch(off, dim=start.shape, inputs=[times[-1], target, loss], device="cpu")
         return loss

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from gradients.central import check_kernel
 
 import weft
+from gradients.central import check_kernel
 from weft import cuda
 
 x5 = np.array([0.3, -1.2, 0.7, 1.9, -0.4])

@@ -231,9 +231,20 @@ def _digamma_each(x):
     """The logarithmic derivative of gamma: reflected to x >= 1/2, moved up by eight, where Stirling's series serves (Abramowitz and Stegun 6.3.18)."""
     left = x < 0.5
     z = intrinsics.select(left, 1.0 - x, x)
-    below = 1.0 / z + 1.0 / (z + 1.0) + 1.0 / (z + 2.0) + 1.0 / (z + 3.0) + 1.0 / (z + 4.0) + 1.0 / (z + 5.0) + 1.0 / (z + 6.0) + 1.0 / (z + 7.0)
+    below = (
+        1.0 / z
+        + 1.0 / (z + 1.0)
+        + 1.0 / (z + 2.0)
+        + 1.0 / (z + 3.0)
+        + 1.0 / (z + 4.0)
+        + 1.0 / (z + 5.0)
+        + 1.0 / (z + 6.0)
+        + 1.0 / (z + 7.0)
+    )
     w = z + 8.0
     s = 1.0 / (w * w)
-    tail = 0.003968253968253968 - s * (0.004166666666666667 - s * (0.007575757575757576 - s * (0.021092796092796094 - s * 0.08333333333333333)))
+    tail = 0.003968253968253968 - s * (
+        0.004166666666666667 - s * (0.007575757575757576 - s * (0.021092796092796094 - s * 0.08333333333333333))
+    )
     y = log_each(w) - 0.5 / w - s * (0.08333333333333333 - s * (0.008333333333333333 - s * tail)) - below
     return intrinsics.select(left, y - 3.141592653589793 / tanpi_each(x), y)

@@ -9,7 +9,8 @@ import numpy as np
 
 from weft.errors import GradcheckError
 
-# Steps and tolerances by the bytes of a real number: the step near the cube root of its precision, where rounding and curvature weigh alike.
+# Steps and tolerances by the bytes of a real number: the step near the cube root of its precision, where rounding and curvature weigh
+# alike.
 _STEPS = {2: 1e-1, 4: 1e-2, 8: 1e-6}
 _TOLERANCES = {2: (1e-1, 1e-1), 4: (1e-2, 1e-2), 8: (1e-5, 1e-6)}
 
@@ -26,15 +27,15 @@ def gradcheck(
 ) -> bool:
     """Compares a function's gradient with central differences; True, or an error that shows the worst element.
 
-    `f` is a function of numbers and arrays, called as ``f(*args)``. What it returns (a number, an array, or a tuple of them) is weighed with random
-    numbers into one, whose derivatives by every element of every float argument are compared. `gradient` is called as
+    `f` is a function of numbers and arrays, called as ``f(*args)``. What it returns (a number, an array, or a tuple of them) is weighed
+    with random numbers into one, whose derivatives by every element of every float argument are compared. `gradient` is called as
     ``gradient(args, cotangent)`` and gives a gradient, or None, for each argument; it may be left out for what has one of its own:
     functions of `weft.njit`, whose arrays are then differentiated by what is returned and by what is written to them, and functions of
-    weft arrays, which `weft.vjp` differentiates. Arguments that are not floats are
-    constants.
+    weft arrays, which `weft.vjp` differentiates. Arguments that are not floats are constants.
 
-    `step`, `rtol` and `atol` are chosen by the narrowest dtype where they are not given: 1e-6, 1e-5 and 1e-6 for float64, 1e-2 for all of them for
-    float32. Complex arguments have JAX's gradients: of a real function the derivative by the real part minus i times that by the imaginary one.
+    `step`, `rtol` and `atol` are chosen by the narrowest dtype where they are not given: 1e-6, 1e-5 and 1e-6 for float64, 1e-2 for all of
+    them for float32. Complex arguments have JAX's gradients: of a real function the derivative by the real part minus i times that by the
+    imaginary one.
 
     Raises GradcheckError, an AssertionError, for the first argument that is wrong.
 
