@@ -285,6 +285,13 @@ impl Planner<'_> {
                     return Err(self.in_turn(*number, inner));
                 }
             }
+            let reduced: Vec<Local> = reductions.iter().map(|reduction| reduction.local).collect();
+            let locals: Vec<Local> = self.read_by(inner);
+            for local in locals.into_iter().filter(|local| !reduced.contains(local)) {
+                if !self.tree.sets_within(local, inner) || self.tree.begins_with(local, inner) {
+                    self.keep_before(local, inner, seeds);
+                }
+            }
             return Ok(());
         }
         if stop.is_some() {
@@ -321,28 +328,39 @@ impl Planner<'_> {
                 }
                 None => {}
             }
-            let node = frame_node(self.tree, inner);
-            let value = match self.plan.before.get(&(inner, local)) {
-                Some(value) => *value,
-                None => {
-                    let ty = self.tree.func.local_ty(local).clone();
-                    let value = self.tree.func.new_value(ty);
-                    // It is made where the loop's node is.
-                    self.tree.defs.insert(value, node);
-                    self.plan.before.insert((inner, local), value);
-                    value
-                }
-            };
-            self.plan.kept.insert(value);
-            seeds.push(Demand::Reach(node));
-            // What nothing else sets in the frame is as it was at the frame's start.
-            let at = self.tree.node(node).frame;
-            seeds.push(match self.tree.sets_beside(local, at, inner) {
-                true => Demand::Local(local),
-                false => Demand::Entry(local),
-            });
+            self.keep_before(local, inner, seeds);
         }
         Ok(())
+    }
+
+    /// The locals that a frame's replay reads.
+    fn read_by(&self, frame: FrameId) -> Vec<Local> {
+        let slice = self.plan.slices.get(&frame);
+        slice.map(|slice| slice.locals.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// Keeps what a local holds before a loop.
+    fn keep_before(&mut self, local: Local, inner: FrameId, seeds: &mut Vec<Demand>) {
+        let node = frame_node(self.tree, inner);
+        let value = match self.plan.before.get(&(inner, local)) {
+            Some(value) => *value,
+            None => {
+                let ty = self.tree.func.local_ty(local).clone();
+                let value = self.tree.func.new_value(ty);
+                // It is made where the loop's node is.
+                self.tree.defs.insert(value, node);
+                self.plan.before.insert((inner, local), value);
+                value
+            }
+        };
+        self.plan.kept.insert(value);
+        seeds.push(Demand::Reach(node));
+        // What nothing else sets in the frame is as it was at the frame's start.
+        let at = self.tree.node(node).frame;
+        seeds.push(match self.tree.sets_beside(local, at, inner) {
+            true => Demand::Local(local),
+            false => Demand::Entry(local),
+        });
     }
 
     /// By what an integer local rises in each turn of a loop but the last, if it does: a value from outside of the loop, or (nothing) one.

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use weft_ir::{BinOp, Block, Const, Function, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, UnOp, Value};
+use weft_ir::{BinOp, Block, Const, Function, Id, Label, Local, Op, Reduction, Rename, Span, Spread, Stmt, StmtKind, Type, UnOp, Value};
 
 use crate::error::PassError;
 
@@ -623,7 +623,8 @@ impl Maker<'_> {
                 let number = self.spaces;
                 self.spaces += 1;
                 if self.sequential.contains(&number) {
-                    return self.points_in_turn(vars, extents, body);
+                    let body = self.with_own_locals(body, reductions);
+                    return self.points_in_turn(vars, extents, &body);
                 }
                 let kind = FrameKind::Points {
                     vars: vars.clone(),
@@ -671,6 +672,30 @@ impl Maker<'_> {
             | StmtKind::Print(_) => NodeKind::Plain(stmt.kind.clone()),
         };
         Ok((vec![self.node(plain)], Vec::new()))
+    }
+
+    /// The body of an index space with locals that are its own: they begin as those around, which it does not change.
+    fn with_own_locals(&mut self, body: &Block, reductions: &[Reduction]) -> Block {
+        let mut own = OwnLocals::default();
+        let mut first = Vec::new();
+        let mut set: Vec<Local> = Vec::new();
+        body.walk(&mut |kind| kind.sets(&mut |local| set.push(local)));
+        set.retain(|local| !reductions.iter().any(|reduction| reduction.local == *local));
+        set.sort_unstable();
+        set.dedup();
+        for local in set {
+            let data = self.tree.func.locals[local.index()].clone();
+            let value = self.tree.func.new_value(data.ty.clone());
+            let new = self.tree.func.new_local(data.ty, data.name);
+            let span = self.span;
+            let (kind, copy) = (StmtKind::Let(value, Op::Get(local)), StmtKind::Set(new, value));
+            first.extend([Stmt { kind, span }, Stmt { kind: copy, span }]);
+            own.locals.insert(local, new);
+        }
+        let mut body = body.clone();
+        body.rename(&mut own);
+        first.append(&mut body.0);
+        Block(first)
     }
 
     /// An index space as loops, one in the other.
@@ -767,6 +792,24 @@ fn join(into: &mut Vec<Target>, more: Vec<Target>) {
     for target in more {
         if !into.contains(&target) {
             into.push(target);
+        }
+    }
+}
+
+/// Other locals for some.
+#[derive(Default)]
+struct OwnLocals {
+    locals: HashMap<Local, Local>,
+}
+
+impl Rename for OwnLocals {
+    fn operand(&mut self, _value: &mut Value) {}
+
+    fn id(&mut self, id: Id<'_>) {
+        if let Id::Local(local) = id
+            && let Some(new) = self.locals.get(local)
+        {
+            *local = *new;
         }
     }
 }

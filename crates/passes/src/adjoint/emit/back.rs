@@ -484,19 +484,52 @@ impl Emitter<'_> {
                 fixed,
             });
         }
-        // Each point has cotangents of locals of its own.
+        // Each point has cotangents of locals of its own; those that it reads from around are summed up.
         let mut starts: Vec<(Local, Option<Value>)> = Vec::new();
+        let mut sums: Vec<(Local, Local)> = Vec::new();
         for local in (0..self.tree.func.locals.len() as u32).map(Local) {
-            if self.parts.activity.is_active_local(self.tree, local) && self.touches(local, inner) {
-                let reduced = reductions.iter().any(|r| r.local == local);
-                let from = self.adjoint_local(local);
-                starts.push((local, reduced.then(|| self.b.get(from))));
+            if !self.parts.activity.is_active_local(self.tree, local) || !self.touches(local, inner) {
+                continue;
             }
+            let from = self.adjoint_local(local);
+            let reduced = reductions.iter().any(|r| r.local == local);
+            if reduced {
+                starts.push((local, Some(self.b.get(from))));
+            } else if self.tree.sets_within(local, inner) && !self.tree.begins_with(local, inner) {
+                starts.push((local, None));
+            } else {
+                let data = self.b.func.locals[from.index()].clone();
+                let sum = self.b.func.new_local(data.ty, data.name);
+                self.zero(sum);
+                gathered.push(Reduction {
+                    local: sum,
+                    op: ReduceOp::Add,
+                    fixed,
+                });
+                sums.push((local, sum));
+            }
+        }
+        let mut before = Vec::new();
+        for (local, value) in self.before(inner) {
+            let shadow = self.tracks(local).then(|| self.shadow(value));
+            before.push((local, self.value(value), shadow));
         }
         let outer_adjoints = self.adjoint_locals.clone();
         let outer_locals = self.private_locals(inner, &[]);
         self.open();
         let vars = self.new_vars(vars);
+        for (local, value, shadow) in before {
+            let to = self.local(local);
+            self.b.set(to, value);
+            if let Some(shadow) = shadow {
+                let ty = self.shadow_local_ty(local);
+                let to = self.shadow_local(local, ty);
+                self.b.set(to, shadow);
+            }
+        }
+        for (local, sum) in &sums {
+            self.adjoint_locals.insert(*local, *sum);
+        }
         for (local, start) in starts {
             self.adjoint_locals.remove(&local);
             match start {
@@ -519,6 +552,19 @@ impl Emitter<'_> {
             spread: *spread,
             body,
         });
+        for (local, sum) in sums {
+            let to = self.adjoint_local(local);
+            let (before, more) = (self.b.get(to), self.b.get(sum));
+            let all = self.b.binary(BinOp::Add, before, more);
+            self.b.set(to, all);
+        }
+    }
+
+    fn zero(&mut self, local: Local) {
+        if let Some(scalar) = self.b.func.local_ty(local).scalar() {
+            let zero = number(&mut self.b, scalar, 0.0);
+            self.b.set(local, zero);
+        }
     }
 
     /// Is a local read or set inside of a frame?

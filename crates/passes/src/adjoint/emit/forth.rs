@@ -220,12 +220,10 @@ impl Emitter<'_> {
                     ..*r
                 })
                 .collect();
-            let outer = self.private_locals(inner, &wanted);
             self.open();
             let vars = self.new_vars(vars);
             self.forth(frame, &body, true, true);
             let body = self.close();
-            self.locals = outer;
             self.b.span = span;
             return self.b.push(StmtKind::ParFor {
                 vars,
