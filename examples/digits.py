@@ -55,7 +55,7 @@ def by_hand(params: dict[str, dict[str, np.ndarray]], x: np.ndarray, digits: np.
 
 
 def trained(params: Any, x: Any, digits: Any, others: tuple[Any, Any], epochs: int) -> tuple[Any, list[float], list[float]]:
-    """Parameters after turns through all pictures in random order, and the losses of each turn: of these pictures and of others."""
+    """Parameters after some turns through all pictures in random order, and the losses of each turn: of these and of the others."""
     rng = weft.random.default_rng(1)
     steps = -(-x.shape[0] // BATCH)
     optimizer = nn.AdamW(nn.cosine_decay(RATE, steps * epochs), weight_decay=DECAY)
