@@ -14,7 +14,7 @@ FOLDER = ROOT / "docs" / "architecture"
 PAGES = [FIRST, *sorted(FOLDER.glob("*.md"))]
 CRATES = {path.parent.name: path for path in sorted((ROOT / "crates").glob("*/Cargo.toml"))}
 # Pages that are no crate's.
-ACROSS = {"dependencies", "tests"}
+ACROSS = {"adjoint", "dependencies", "tests"}
 WIDEST = 120
 # Crates of others whose names the pages mention.
 FOREIGN = {"naga"}
@@ -116,7 +116,9 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=ident)
 def test_lines_are_short(page: Path) -> None:
-    long = [number for number, line in enumerate(page.read_text().splitlines(), 1) if len(line) > WIDEST]
+    lines = enumerate(page.read_text().splitlines(), 1)
+    # The row of a table is one line.
+    long = [number for number, line in lines if len(line) > WIDEST and not line.startswith("|")]
     assert not long, f"lines of more than {WIDEST} characters: {long}"
 
 
