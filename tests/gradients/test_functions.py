@@ -526,6 +526,28 @@ def test_wrong_adjoints():
         f.grad[1, 1]
 
 
+def test_arguments_that_share_memory():
+    @weft.njit
+    def f(x, y):
+        for i in range(x.shape[0]):
+            y[i] = x[i] * x[i]
+        return y[0] * x[0]
+
+    x = x5.copy()
+    with pytest.raises(ValueError, match="x and y may share memory"):
+        f.grad((x, x), (np.zeros(5), np.zeros(5)))
+    with pytest.raises(ValueError, match="may share memory"):
+        f.grad((x[:4], x[1:]), (np.zeros(4), np.zeros(4)))
+
+    @weft.njit
+    def dot(x, y):
+        return np.sum(x * y)
+
+    dx, dy = np.zeros(5), np.zeros(5)
+    dot.grad((x, x), (dx, dy))
+    assert np.array_equal(dx, x) and np.array_equal(dy, x)
+
+
 def test_rules():
     @weft.njit
     def f(x, y):

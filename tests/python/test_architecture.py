@@ -118,7 +118,9 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=ident)
 def test_lines_are_short(page: Path) -> None:
-    long = [number for number, line in enumerate(page.read_text().splitlines(), 1) if len(line) > WIDEST]
+    lines = enumerate(page.read_text().splitlines(), 1)
+    # The row of a table is one line.
+    long = [number for number, line in lines if len(line) > WIDEST and not line.startswith("|")]
     assert not long, f"lines of more than {WIDEST} characters: {long}"
 
 

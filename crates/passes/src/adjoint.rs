@@ -30,6 +30,9 @@ use rules::Book;
 pub use rules::Library;
 use tree::{NodeKind, TOP, Tree};
 
+/// What the names of parameters end with that the primal writes to: no other argument may share memory with them.
+pub const WRITTEN: &str = " (written)";
+
 /// What is asked of an adjoint.
 #[allow(missing_debug_implementations, reason = "it holds a function")]
 pub struct Request<'a> {
@@ -78,7 +81,7 @@ pub fn pullback(module: &Module, param: usize, library: &Library<'_>) -> Result<
 
 fn adjoint(module: &Module, request: &Request<'_>, single: bool) -> Result<Module, PassError> {
     let mut module = module.clone();
-    recursion::check(&mut module)?;
+    recursion::check(&module)?;
     legalize::run(&mut module)?;
     let book = Book::of(&mut module, request.library);
     let stay: Vec<bool> = (0..module.functions.len() as u32)

@@ -283,3 +283,36 @@ fn refused(py: Python<'_>, error: PassError, module: &Module) -> PyErr {
     };
     errors::compile(py, &error, &module.sources)
 }
+
+/// Refuses arguments that share memory with one that the primal writes to: the adjoint takes them for apart.
+pub fn check_apart(name: &str, module: &Module, slots: &[u64]) -> PyResult<()> {
+    let entry = module.entry_function();
+    let mut spans: Vec<(&str, u64, u64)> = Vec::new();
+    let mut at = 0;
+    for param in &entry.params {
+        let ty = entry.ty(*param);
+        if let Some(view) = ty.view() {
+            let rank = usize::from(view.rank);
+            let row = |from: usize| -> Vec<isize> { slots.iter().skip(from).take(rank).map(|n| *n as isize).collect() };
+            let (data, shape, strides) = (slots.get(at).copied().unwrap_or(0), row(at + 1), row(at + 1 + rank));
+            if let Some((low, high)) = crate::numpy::bounds(data, &shape, &strides, view.elem.size()) {
+                spans.push((entry.values[param.index()].name.as_deref().unwrap_or_default(), low, high));
+            }
+        }
+        at += ty.slots();
+    }
+    for (i, (first, low, high)) in spans.iter().enumerate() {
+        for (second, start, end) in &spans[..i] {
+            let written = first.ends_with(adjoint::WRITTEN) || second.ends_with(adjoint::WRITTEN);
+            if written && low < end && start < high {
+                let plain = |name: &str| name.trim_end_matches(adjoint::WRITTEN).to_owned();
+                return Err(PyValueError::new_err(format!(
+                    "{name}: {} and {} may share memory, and the function writes to it; its gradient takes arrays that are apart",
+                    plain(second),
+                    plain(first)
+                )));
+            }
+        }
+    }
+    Ok(())
+}

@@ -29,7 +29,7 @@ pub struct Core {
     pub how: CompileOptions,
     pub signatures: Vec<Signature>,
     /// It is the adjoint of the function: see [`crate::adjoint`].
-    adjoint: bool,
+    pub adjoint: bool,
     precision: Precision,
     table: Mutex<Table>,
 }

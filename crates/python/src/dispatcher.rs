@@ -10,12 +10,12 @@ use weft_runtime::{CallOptions, CompileOptions, Inspect, Launch};
 
 use crate::classify::Captured;
 use crate::core::Core;
-use crate::devices;
 use crate::kernel::Launcher;
 use crate::lazy::{calls, taping};
 use crate::numpy::Numpy;
 use crate::results::{self, Owners};
 use crate::slots::Number;
+use crate::{adjoint, devices};
 
 /// A Python function compiled per argument types.
 #[pyclass(frozen, weakref, subclass, module = "weft._weft")]
@@ -190,6 +190,9 @@ impl Dispatcher {
         bound.require_host(py)?;
         let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
         let lazy = calls::settle(py, &mut bound, code)?;
+        if self.core.adjoint {
+            adjoint::check_apart(&self.core.captured.name, &code.module, &bound.slots)?;
+        }
         let mut slots: SmallVec<[u64; 8]> = smallvec![0; code.result_slots];
         let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots, CallOptions::default())?;
         match (&code.result, code.declared) {

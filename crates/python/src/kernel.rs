@@ -14,7 +14,7 @@ use crate::dispatcher::Dispatcher;
 use crate::lazy::{calls, taping};
 use crate::numpy::Numpy;
 use crate::stream::PyStream;
-use crate::{core, devices, errors, stream};
+use crate::{adjoint, core, devices, errors, stream};
 
 /// A kernel with its grid: what `kernel[blocks, threads]` gives.
 #[pyclass(frozen, module = "weft._weft")]
@@ -286,6 +286,9 @@ impl Launcher {
         }
         // Held until the launch has waited for the arrays, as it does for all that are in host memory.
         let lazy = calls::settle(py, &mut bound, &spec.code)?;
+        if core.adjoint {
+            adjoint::check_apart(&core.captured.name, &spec.code.module, &bound.slots)?;
+        }
         let apart = lazy.as_ref().zip(stream.map(|stream| &stream.stream));
         if let Some((lazy, stream)) = apart {
             lazy.follow(stream).map_err(|e| errors::device(py, e))?;

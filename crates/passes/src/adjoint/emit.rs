@@ -124,7 +124,10 @@ impl<'a> Emitter<'a> {
         let tree = self.tree;
         let mut gradients = Vec::new();
         for param in &tree.func.params {
-            let name = tree.func.values[param.index()].name.clone().unwrap_or_default();
+            let mut name = tree.func.values[param.index()].name.clone().unwrap_or_default();
+            if self.parts.roots.is_written(Root::Param(*param)) {
+                name.push_str(super::WRITTEN);
+            }
             let new = self.b.func.new_param(tree.ty(*param).clone(), name);
             self.values.insert(*param, new);
         }

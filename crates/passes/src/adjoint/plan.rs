@@ -218,7 +218,7 @@ impl Planner<'_> {
                 NodeKind::Let(_, Op::Load { view, indices, .. } | Op::Atomic { view, indices, .. })
                 | NodeKind::Plain(StmtKind::Store { view, indices, .. }) => {
                     kept.extend(indices.iter().map(|index| index.value));
-                    self.shadow(view, seeds, kept);
+                    self.shadow(view, kept);
                 }
                 NodeKind::Let(value, op) => {
                     for (operand, factor) in edges(self.tree, self.book, value, &op) {
@@ -236,7 +236,7 @@ impl Planner<'_> {
                 NodeKind::Result(values) => {
                     for value in values {
                         if self.tree.ty(value).view().is_some() && self.activity.has_shadow(self.roots, value) {
-                            self.shadow(value, seeds, kept);
+                            self.shadow(value, kept);
                         }
                     }
                 }
@@ -247,7 +247,7 @@ impl Planner<'_> {
     }
 
     /// What it takes to have the shadow of a view.
-    fn shadow(&mut self, view: Value, seeds: &mut Vec<Demand>, kept: &mut Vec<Value>) {
+    fn shadow(&mut self, view: Value, kept: &mut Vec<Value>) {
         let Some(op) = self.tree.op(view).cloned() else { return };
         match &op {
             Op::Slice { view: of, .. } | Op::Transpose(of, _) | Op::PartView(of, _) | Op::Reshape(of, _) => {
@@ -256,12 +256,12 @@ impl Planner<'_> {
                         kept.push(value);
                     }
                 });
-                self.shadow(*of, seeds, kept);
+                self.shadow(*of, kept);
             }
             Op::Select(cond, a, b) => {
                 kept.push(*cond);
-                self.shadow(*a, seeds, kept);
-                self.shadow(*b, seeds, kept);
+                self.shadow(*a, kept);
+                self.shadow(*b, kept);
             }
             Op::Get(_) | Op::Alloc { .. } => kept.push(view),
             _ => {}
