@@ -317,6 +317,14 @@ class TestRulesOfUsers:
         with pytest.raises(GradientError, match="writes to an array"):
             weft.grad(writes)(2.0)
 
+    def test_a_checkpoint_in_a_tape_of_everything(self):
+        x, w = weft.asarray([1.0, 2.0]), weft.asarray(3.0)
+        with weft.tape():
+            total = weft.checkpoint(lambda x: (x * w).sum())(x)
+        total.backward()
+        near(x.grad, [3, 3])
+        near(w.grad, 3)
+
     def test_a_checkpoint_that_writes(self):
         @weft.checkpoint
         def f(x):

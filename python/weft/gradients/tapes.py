@@ -24,6 +24,11 @@ class _Tapes(threading.local):
 _TAPES = _Tapes()
 
 
+def follows_everything() -> bool:
+    """Whether this thread is in a block whose tape follows whatever is read."""
+    return any(not each._arrays for each in _TAPES.open)
+
+
 class tape:
     """A block whose computations can go back: `y.backward()` in it or behind it sets `x.grad` of the arrays that `y` was made of.
 

@@ -320,8 +320,10 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def checkpointed(*args: Any, **keywords: Any) -> Any:
         from weft._weft import _followed
+        from weft.gradients.tapes import follows_everything
 
-        if not _followed(args, keywords):
+        # A tape that follows whatever is read has to see what is read inside.
+        if not _followed(args, keywords) or follows_everything():
             return function(*args, **keywords)
         try:
             return followed_call(function, rule, args, keywords)

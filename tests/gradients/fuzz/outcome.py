@@ -66,7 +66,7 @@ def _refuses(error: BaseException) -> bool:
 
 def _compared(program: Program, way: str, ways: Ways, oracle: OnOracle, before: list[np.ndarray]) -> Outcome:
     if way == "second":
-        return _second(program, ways, before)
+        return _second(program, ways, program.arguments())
     if way == "batch":
         return _batch(program, ways)
     found = getattr(ways, way)()

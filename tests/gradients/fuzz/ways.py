@@ -122,5 +122,8 @@ WAYS = ["grad", "grad", "vjp", "vjp", "jvp", "jvp", "backward", "watched", "comp
 
 
 def moved(arguments: Arrays, tangents: Arrays, by: float) -> Arrays:
-    """The inputs, changed in double precision."""
-    return [np.asarray(double(each) + by * double(change)) for each, change in zip(arguments, tangents)]
+    """The inputs, changed in double precision, lying as they do: which reshapes are views depends on it."""
+    made = [double(each) for each in arguments]
+    for each, change in zip(made, tangents):
+        each[...] += by * double(change)
+    return made
