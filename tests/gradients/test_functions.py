@@ -526,6 +526,34 @@ def test_wrong_adjoints():
         f.grad[1, 1]
 
 
+def test_complex_numbers():
+    """As JAX has them: of a real function the derivative by the real part minus i times that by the imaginary one."""
+
+    @weft.njit
+    def f(z, w, x):
+        s = 0j
+        for i in range(x.shape[0]):
+            s += x[i] * x[i] * z / (x[i] + w)
+        return s * w, abs(s)
+
+    z = np.array([1 + 2j, 0.5 - 1j])
+    assert weft.gradcheck(f, (1.2 - 0.7j, 0.3 + 0.4j, z))
+
+    @weft.njit
+    def g(z):
+        return np.exp(z) * np.sin(z) + np.sqrt(z), np.abs(z), z.real, np.log(z)
+
+    assert weft.gradcheck(g, (0.7 + 0.4j,))
+
+    @weft.njit
+    def h(x, y):
+        x[0] = x[1] * y
+        x *= 2j
+        return x.real.sum(), x
+
+    assert weft.gradcheck(h, (z, 1.3 + 0.2j))
+
+
 def test_arguments_that_share_memory():
     @weft.njit
     def f(x, y):

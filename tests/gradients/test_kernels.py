@@ -223,7 +223,7 @@ def test_shared_memory():
 def test_blocks_that_leave_shared_memory_as_it_was():
     a = np.ones((2, 2))
     with pytest.raises(ValueError, match="a thread for each element of its shared arrays"):
-        tiled.grad[(1, 1), (2, 2)]((a, a, a), (a.copy(), a.copy(), a.copy()))
+        tiled.grad[(1, 1), (2, 2)]((a, a, a.copy()), (a.copy(), a.copy(), a.copy()))
         cuda.synchronize()
 
 

@@ -13,6 +13,11 @@ def _d0_sin_each(x, r):
     return cos_each(x)
 
 
+def _plain_sincos_each(x):
+    """Sine and cosine, each by its own function."""
+    return sin_each(x), cos_each(x)
+
+
 def _d0_cos_each(x, r):
     """-sin x."""
     return -sin_each(x)
@@ -248,3 +253,16 @@ def _digamma_each(x):
     )
     y = log_each(w) - 0.5 / w - s * (0.08333333333333333 - s * (0.008333333333333333 - s * tail)) - below
     return intrinsics.select(left, y - 3.141592653589793 / tanpi_each(x), y)
+
+
+def _plain_clog_each(x, y):
+    """The logarithm of the magnitude, and the angle."""
+    return log_each(hypot_each(x, y)), atan2_each(y, x)
+
+
+def _plain_csqrt_each(x, y):
+    """The root of half of what magnitude and real part are together, and what the other part has to be."""
+    t = intrinsics.sqrt(0.5 * (hypot_each(x, y) + abs(x)))
+    s = abs(y) / (2.0 * t)
+    right = x >= 0.0
+    return intrinsics.select(right, t, s), intrinsics.copysign(intrinsics.select(right, s, t), y)

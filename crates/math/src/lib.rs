@@ -112,8 +112,14 @@ pub fn fast(name: &'static str) -> &'static str {
 }
 
 /// The text of the derivative of the entry `name` by one of its arguments: a function of the arguments and of what the entry gives for them.
+///
+/// In place of an argument `usize::MAX` asks for the entry in a text that is made of others.
 pub fn derivative(name: &str, by: usize) -> Option<Source> {
-    source(&format!("_d{by}_{}", name.strip_suffix("_fast").unwrap_or(name)))
+    let name = name.strip_suffix("_fast").unwrap_or(name);
+    match by {
+        usize::MAX => source(&format!("_plain_{name}")),
+        by => source(&format!("_d{by}_{name}")),
+    }
 }
 
 /// Numbers that texts index by name, one-dimensional.

@@ -82,6 +82,7 @@ pub fn pullback(module: &Module, param: usize, library: &Library<'_>) -> Result<
 fn adjoint(module: &Module, request: &Request<'_>, single: bool) -> Result<Module, PassError> {
     let mut module = module.clone();
     recursion::check(&module)?;
+    rules::make_plain(&mut module, request.library);
     legalize::run(&mut module)?;
     let book = Book::of(&mut module, request.library);
     let stay: Vec<bool> = (0..module.functions.len() as u32)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use weft_ir::{BinOp, Builder, CmpOp, Const, FuncId, Module, Op, Scalar, Type, UnOp, Value};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncId, Module, Op, Scalar, StmtKind, Type, UnOp, Value};
 
 use super::link;
 use super::tree::Tree;
@@ -171,6 +171,31 @@ pub struct Book {
 
 /// Gives the module whose entry is the derivative of a library's function by one argument.
 pub type Library<'a> = dyn Fn(&str, usize) -> Option<Module> + 'a;
+
+/// In place of an argument's number: the function itself, in a text that may be looked into.
+pub const PLAIN: usize = usize::MAX;
+
+/// Gives functions of the library whose texts work on bits, and that have no rule, texts that call others.
+pub fn make_plain(module: &mut Module, library: &Library<'_>) {
+    for at in 0..module.functions.len() {
+        if !is_of_library(module, at) {
+            continue;
+        }
+        let Some(plain) = library(&module.functions[at].name, PLAIN) else {
+            continue;
+        };
+        let func = link::bring(module, plain);
+        let old = &mut module.functions[at];
+        old.locals.clear();
+        old.arrays.clear();
+        old.body = Block::default();
+        let mut b = Builder::new(old.clone());
+        let (params, result) = (b.func.params.clone(), b.func.result.clone());
+        let value = b.emit(result, Op::Call(func, params));
+        b.push(StmtKind::Return(Some(value)));
+        module.functions[at] = b.finish();
+    }
+}
 
 impl Book {
     /// Finds the functions of a module that have rules, and brings these into it.
