@@ -13,7 +13,7 @@ from weft.arrays import NAMES
 PAGE = Path(__file__).resolve().parents[2] / "docs/namespace.md"
 TABLE = "\n".join(line for line in PAGE.read_text().splitlines() if line.startswith("|"))
 # What the page has no row of functions for.
-OTHERS = ("ufuncs", "information", "interop", "explaining", "compiling", "numpys")
+OTHERS = ("ufuncs", "information", "interop", "explaining", "compiling", "graphs", "numpys")
 # For functions that only record: a call in the names `x` (3×4), `y` (3×4), `v` (4) and `w` (3).
 CALLS = {
     "append": "(v, v)", "array_split": "(x, 2)", "asarray": "(x)", "asanyarray": "(x)", "ascontiguousarray": "(x.T)", "block": "([[x, y]])",
