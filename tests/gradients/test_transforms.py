@@ -423,6 +423,17 @@ def test_numbers_are_not_taken_for_arrays_of_the_same_number():
     assert (float(one.grad), float(copy.grad)) == (2.0, 2.0)
 
 
+def test_what_is_made_in_a_block_is_no_parameter():
+    x = weft.asarray([2.0, 3.0])
+    with weft.tape():
+        inner = weft.ones(2)
+        scale = float(weft.stop_gradient(x * 2).sum()) + float(inner[0])
+        loss = (x * inner).sum() * scale
+    loss.backward()
+    same(x.grad, [11.0, 11.0])
+    assert inner.grad is None
+
+
 def test_what_tapes_refuse():
     x = weft.asarray(2.0)
     with weft.tape():

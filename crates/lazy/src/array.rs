@@ -1,5 +1,6 @@
 //! Arrays: a storage, as NumPy's buffers are, and where an array's elements lie in it. Every view of a storage sees what is written to it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
@@ -16,9 +17,14 @@ use crate::schedule;
 use crate::tape;
 use crate::value::{Kind, Node, Region, Value};
 
+/// Storages that were made.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
 /// What NumPy calls a buffer: it has an identity and a current value.
 #[derive(Debug)]
 pub struct Storage {
+    /// How many had been made before it.
+    number: u64,
     /// The type of its elements as they were made; views may have another one.
     elem: Scalar,
     device: u8,
@@ -88,6 +94,7 @@ pub enum Index {
 impl Storage {
     fn new(elem: Scalar, value: Value) -> Arc<Storage> {
         Arc::new(Storage {
+            number: MADE.fetch_add(1, Ordering::Relaxed),
             elem,
             device: value.device,
             current: Mutex::new(value),
@@ -126,6 +133,16 @@ impl Storage {
         };
         self.set_gradient(Some(Storage::new(sum.elem, sum)));
         Ok(())
+    }
+
+    /// How many storages there have been.
+    pub fn count() -> u64 {
+        MADE.load(Ordering::Relaxed)
+    }
+
+    /// How many had been made before it.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Where its elements are.

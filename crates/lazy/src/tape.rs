@@ -54,6 +54,8 @@ pub struct Tape {
     pub entries: Vec<Entry>,
     /// The storages whose values it began with, or found.
     leaves: Vec<(Arc<Storage>, Place)>,
+    /// How many storages there had been when it began.
+    began: u64,
 }
 
 /// Some values that were made of others.
@@ -225,6 +227,7 @@ impl Tape {
             values: Vec::new(),
             entries: Vec::new(),
             leaves: Vec::new(),
+            began: Storage::count(),
         }
     }
 
@@ -255,6 +258,10 @@ impl Tape {
 
     /// Follows a storage's value, unless it does.
     fn find(&mut self, storage: &Arc<Storage>) {
+        // What was made meanwhile is followed if it was made of what is.
+        if storage.number() >= self.began {
+            return;
+        }
         let value = Storage::value(storage);
         let is_known = |tape: &Tape| tape.leaves.iter().any(|(known, _)| Arc::ptr_eq(known, storage));
         if self.place(&value).is_some() || !has_gradient(&value) || is_known(self) {

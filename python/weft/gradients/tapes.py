@@ -32,8 +32,9 @@ def follows_everything() -> bool:
 class tape:
     """A block whose computations can go back: `y.backward()` in it or behind it sets `x.grad` of the arrays that `y` was made of.
 
-    Followed are the arrays that are given, or without any all arrays of floats and complex numbers that are read in the block. Gradients of
-    several results add up, as PyTorch's do, until `x.grad = None`. What was taken down is let go by `backward()`, and by the next tape.
+    Followed are the arrays that are given, or without any all arrays of floats and complex numbers that there were before the block and
+    that are read in it. Gradients of several results add up, as PyTorch's do, until `x.grad = None`. What was taken down is let go by
+    `backward()`, and by the next tape.
 
     >>> x = weft.asarray([1.0, 2.0])
     >>> with weft.tape():

@@ -58,7 +58,7 @@ impl Made {
                     .filter(|axis| fold.axes & (1 << axis) != 0)
                     .map(|axis| axis + 1)
                     .collect();
-                record::fold(fold.what.clone(), &all(0, of)?, &axes)
+                record::fold(fold.what, &all(0, of)?, &axes)
             }
             Kind::Moved(of) => Ok(record::moved(&all(0, of)?, node.device)),
             Kind::Fill(_) | Kind::Iota(_) | Kind::Unfinished(_) | Kind::StandIn => {

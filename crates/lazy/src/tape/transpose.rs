@@ -1,5 +1,7 @@
 //! What a cotangent needs to know of views: which elements of what they look at are shown, and how often.
 
+use smallvec::SmallVec;
+
 use crate::array::Array;
 use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
@@ -68,14 +70,12 @@ impl Made {
         let Made::Node(node, Kind::View { of, map }) = self else {
             return None;
         };
-        let mut back: AxisMap = dims::identity(node.shape.len());
-        for axis in &mut back {
-            *axis = Axis {
-                start: 0,
-                step: 0,
-                along: None,
-            };
-        }
+        let stays = Axis {
+            start: 0,
+            step: 0,
+            along: None,
+        };
+        let mut back: AxisMap = SmallVec::from_elem(stays, node.shape.len());
         let mut seen = 0u128;
         for (to, (axis, &n)) in map.iter().zip(&of.shape).enumerate() {
             match axis.along {
