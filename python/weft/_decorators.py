@@ -75,7 +75,8 @@ class Vectorized(_weft.Ufunc, Inspectable, Ruled):
         return self._weft_dispatcher_.py_func
 
     def pullback(self, by: int) -> _weft.Ufunc:
-        """The function of the operands and of the result's cotangent that gives the gradient by operand number `by`, broadcast like this one.
+        """The function of the operands and of the result's cotangent that gives the gradient by operand number `by`,
+        broadcast like this one.
 
         >>> import numpy as np
         >>> import weft

@@ -15,9 +15,10 @@ class Ruled:
     def defvjp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Takes a rule for gradients in place of what is derived: a decorator.
 
-        ``rule(cotangents, outputs, *args)`` gives a gradient, or None, for each of the arguments. Of a function `outputs` is what it returns for
-        the arguments and `cotangents` that result's cotangent. Of a kernel, which returns nothing, `cotangents` is the tuple of adjoints, to which the
-        rule adds by itself, and `outputs` is None; what it returns is not looked at.
+        ``rule(cotangents, outputs, *args)`` gives a gradient, or None, for each of the arguments. Of a function
+        `outputs` is what it returns for the arguments and `cotangents` that result's cotangent. Of a kernel, which
+        returns nothing, `cotangents` is the tuple of adjoints, to which the rule adds by itself, and `outputs` is
+        None; what it returns is not looked at.
 
         >>> import weft
         >>> @weft.njit
@@ -47,16 +48,19 @@ class Differentiable(Ruled):
     def grad(self) -> Gradient:
         """The function's adjoint.
 
-        Of a function: ``f.grad(args, adjoints, cotangent=None)``. `args` is the tuple of arguments as in a call, as they were before it. `adjoints` is a
-        tuple as long: for an array an array of the same shape and dtype, to which its gradient is added, or None for what is constant; None for
-        everything else. `cotangent` is that of the result: a number or an array for each that is returned (1.0 where a function of numbers is to be
-        differentiated, the default). It returns a tuple with the gradient of each argument that is a float, and None for others.
+        Of a function: ``f.grad(args, adjoints, cotangent=None)``. `args` is the tuple of arguments as in a call, as
+        they were before it. `adjoints` is a tuple as long: for an array an array of the same shape and dtype, to
+        which its gradient is added, or None for what is constant; None for everything else. `cotangent` is that of
+        the result: a number or an array for each that is returned (1.0 where a function of numbers is to be
+        differentiated, the default). It returns a tuple with the gradient of each argument that is a float, and None
+        for others.
 
-        Of a kernel: ``kernel.grad[blocks, threads](args, adjoints)``, with a stream and shared memory as for a launch. The adjoint of an array that the
-        kernel writes holds the cotangent of what it leaves there, and is zeroed where the kernel overwrites. That of a float is an array of one element.
+        Of a kernel: ``kernel.grad[blocks, threads](args, adjoints)``, with a stream and shared memory as for a
+        launch. The adjoint of an array that the kernel writes holds the cotangent of what it leaves there, and is
+        zeroed where the kernel overwrites. That of a float is an array of one element.
 
-        The function's arrays are read and never written. What is not known to be differentiated rightly raises `weft.errors.UnsupportedError` with the
-        line.
+        The function's arrays are read and never written. What is not known to be differentiated rightly raises
+        `weft.errors.UnsupportedError` with the line.
 
         >>> import numpy as np
         >>> import weft

@@ -8,7 +8,14 @@ from __future__ import annotations
 import random
 
 SMOOTH = ("math.sin({0})", "math.cos({0})", "math.tanh({0})", "{0} * {1}", "{0} + {1}", "{0} - {1}", "0.5 * {0}", "{0} / (1.5 + {1} * {1})")
-SMOOTH += ("math.exp(0.3 * math.sin({0}))", "math.sqrt(1.0 + {0} * {0})", "max({0}, {1})", "min({0}, {1})", "abs({0})", "math.atan2({0}, 2.0 + {1} * {1})")
+SMOOTH += (
+    "math.exp(0.3 * math.sin({0}))",
+    "math.sqrt(1.0 + {0} * {0})",
+    "max({0}, {1})",
+    "min({0}, {1})",
+    "abs({0})",
+    "math.atan2({0}, 2.0 + {1} * {1})",
+)
 
 
 class Maker:
@@ -67,7 +74,10 @@ class Maker:
             self.floats.append(name)
         elif kind < 0.38:
             name = self.rng.choice(self.floats)
-            self.say(depth, f"{name} = math.tanh({name} * {self.expression()})" if self.rng.random() < 0.5 else f"{name} += 0.3 * {self.expression()}")
+            self.say(
+                depth,
+                f"{name} = math.tanh({name} * {self.expression()})" if self.rng.random() < 0.5 else f"{name} += 0.3 * {self.expression()}",
+            )
         elif kind < 0.6:
             place = self.place(self.rng.choice("yz"), write=True)
             how = self.rng.choice(["=", "=", "+=", "-=", "*="])

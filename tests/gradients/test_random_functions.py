@@ -8,10 +8,10 @@ import os
 
 import numpy as np
 import pytest
-from gradients import random_functions
-from gradients.central import run
 
 import weft
+from gradients import random_functions
+from gradients.central import run
 from weft import cuda, prange
 
 COUNT = int(os.environ.get("WEFT_FUZZ", "300"))

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gradients.central import cotangent_like, run
 from support import runlines
 
 import weft
+from gradients.central import cotangent_like, run
 
 FOLDER = Path(__file__).parent.parent / "kernels"
 FILES = sorted(path for path in FOLDER.glob("*.py") if path.name != "test_kernels.py")
@@ -70,7 +70,7 @@ def outcome(path, line):
             return "nothing"
         rng = np.random.default_rng(1)
         # Away from whole numbers, where many functions have kinks.
-        for at, arg in enumerate(args):
+        for _at, arg in enumerate(args):
             if is_float(arg) and isinstance(arg, np.ndarray):
                 arg += (0.3 + 0.1 * rng.random(arg.shape)).astype(arg.dtype)
 
@@ -78,7 +78,9 @@ def outcome(path, line):
             return function(*arguments) if launch is None else launched(function, launch)(*arguments)
 
         cotangent = cotangent_like(call(*runlines.fresh(args)), rng)
-        weights = [rng.standard_normal(arg.shape).astype(arg.dtype) if isinstance(arg, np.ndarray) and is_float(arg) else None for arg in args]
+        weights = [
+            rng.standard_normal(arg.shape).astype(arg.dtype) if isinstance(arg, np.ndarray) and is_float(arg) else None for arg in args
+        ]
         direction = [rng.standard_normal(np.shape(arg)) if is_float(arg) else None for arg in args]
         try:
             found = slope(function, launch, args, weights, cotangent, direction)
@@ -113,7 +115,9 @@ def half(function, launch, args, weights, direction, found):
 
     cotangent = None
     if launch is None:
-        cotangent = cotangent_like(function(*[wide(arg) if is_float(arg) else arg for arg in runlines.fresh(args)]), np.random.default_rng(1))
+        cotangent = cotangent_like(
+            function(*[wide(arg) if is_float(arg) else arg for arg in runlines.fresh(args)]), np.random.default_rng(1)
+        )
         narrow = runlines.fresh(args)
         given = cotangent_like(function(*narrow), np.random.default_rng(1))
         found = slope(function, launch, args, weights, given, direction)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-# Steps and tolerances by the bytes of a real number: the step near the cube root of its precision, where rounding and curvature weigh alike.
+# Steps and tolerances by the bytes of a real number: the step near the cube root of its precision, where rounding and
+# curvature weigh alike.
 _STEPS = {2: 1e-1, 4: 1e-2, 8: 1e-6}
 _TOLERANCES = {2: (1e-1, 1e-1), 4: (1e-2, 1e-2), 8: (1e-5, 1e-6)}
 
@@ -28,14 +29,15 @@ def gradcheck(
 ) -> bool:
     """Compares a function's gradient with central differences; True, or an error that shows the worst element.
 
-    `f` is a function of numbers and arrays, called as ``f(*args)``. What it returns (a number, an array, or a tuple of them) is weighed with random
-    numbers into one, whose derivatives by every element of every float argument are compared. `gradient` is called as
-    ``gradient(args, cotangent)`` and gives a gradient, or None, for each argument; it may be left out for what has one of its own: functions of
-    `weft.njit`, whose arrays are then differentiated by what is returned and by what is written to them. Arguments that are not floats are
-    constants.
+    `f` is a function of numbers and arrays, called as ``f(*args)``. What it returns (a number, an array, or a tuple
+    of them) is weighed with random numbers into one, whose derivatives by every element of every float argument are
+    compared. `gradient` is called as ``gradient(args, cotangent)`` and gives a gradient, or None, for each argument;
+    it may be left out for what has one of its own: functions of `weft.njit`, whose arrays are then differentiated by
+    what is returned and by what is written to them. Arguments that are not floats are constants.
 
-    `step`, `rtol` and `atol` are chosen by the narrowest dtype where they are not given: 1e-6, 1e-5 and 1e-6 for float64, 1e-2 for all of them for
-    float32. Complex arguments have JAX's gradients: of a real function the derivative by the real part minus i times that by the imaginary one.
+    `step`, `rtol` and `atol` are chosen by the narrowest dtype where they are not given: 1e-6, 1e-5 and 1e-6 for
+    float64, 1e-2 for all of them for float32. Complex arguments have JAX's gradients: of a real function the
+    derivative by the real part minus i times that by the imaginary one.
 
     Raises GradientError, an AssertionError, for the first argument that is wrong.
 
@@ -100,7 +102,7 @@ def _random_like(value: Any, rng: np.random.Generator) -> Any:
     if array.dtype.kind == "c":
         numbers = numbers + 1j * rng.standard_normal(array.shape)
     made = np.asarray(numbers).astype(array.dtype)
-    return made if isinstance(value, np.ndarray) or hasattr(value, "__array__") and array.shape else type(value)(made[()])
+    return made if isinstance(value, np.ndarray) or (hasattr(value, "__array__") and array.shape) else type(value)(made[()])
 
 
 def _weights(value: Any, rng: np.random.Generator) -> Any:

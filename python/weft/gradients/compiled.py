@@ -1,7 +1,7 @@
 """Gradients of compiled functions and kernels: `f.grad(args, adjoints, cotangent)` and `kernel.grad[blocks, threads](args, adjoints)`.
 
-The code is derived from the function's IR (`docs/architecture/adjoint.md`) and compiled for the types of its arguments, as any other. A rule given with
-`@f.defvjp` is used in its place.
+The code is derived from the function's IR (`docs/architecture/adjoint.md`) and compiled for the types of its
+arguments, as any other. A rule given with `@f.defvjp` is used in its place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Gradient:
     def __call__(self, args: Sequence[Any], adjoints: Sequence[Any], cotangent: Any = None) -> tuple[Any, ...]:
         if self.function._is_kernel():
             raise TypeError(
-                f"{self.function.__name__} is a kernel: its gradient is launched, {self.function.__name__}.grad[blocks, threads](args, adjoints)"
+                f"{self.function.__name__} is a kernel: its gradient is launched, "
+                f"{self.function.__name__}.grad[blocks, threads](args, adjoints)"
             )
         args, adjoints = _checked(self.function, args, adjoints)
         rule = self.function.vjp_rule
