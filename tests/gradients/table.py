@@ -302,7 +302,7 @@ REFUSED: dict[str, Any] = {
 NOTHING: list[str] = words(
     """
     __array_api_version__ __array_namespace_info__ arange bartlett base_repr binary_repr blackman bool bool_
-    broadcast_shapes byte cdouble character compile complex128 complex64 complex_ complexfloating ComplexWarning csingle
+    load_graph save_graph broadcast_shapes byte cdouble character compile complex128 complex64 complex_ complexfloating ComplexWarning csingle
     diag_indices double dtype dtypes e empty errstate euler_gamma eval exceptions explain eye False_ finfo flexible
     float16 float32 float64 float_ floating frombuffer fromfile from_dlpack fromfunction fromiter frompyfunc fromstring
     generic genfromtxt geterr geterrcall get_printoptions half hamming hanning identity iinfo index_exp indices inexact

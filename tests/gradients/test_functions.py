@@ -23,12 +23,10 @@ def test_straight_code():
 
 
 FUNCTIONS = [
-    ("sin", 0.7), ("cos", 0.7), ("tan", 0.7), ("asin", 0.3), ("acos", 0.3), ("atan", 0.7), ("sinh", 0.7), ("cosh", 0.7), ("tanh", 0.7),
-    ("asinh", 0.7),
-    ("acosh", 1.7), ("atanh", 0.3), ("exp", 0.7), ("exp2", 0.7), ("expm1", 0.7), ("log", 0.7), ("log2", 0.7), ("log10", 0.7),
-    ("log1p", 0.7),
-    ("cbrt", 0.7),
-    ("erf", 0.7), ("erfc", 0.7), ("gamma", 2.7), ("lgamma", 2.7), ("sqrt", 0.7), ("fabs", -0.7), ("floor", 0.7),
+    ("sin", 0.7), ("cos", 0.7), ("tan", 0.7), ("asin", 0.3), ("acos", 0.3), ("atan", 0.7), ("sinh", 0.7), ("cosh", 0.7), ("tanh",
+    0.7), ("asinh", 0.7), ("acosh", 1.7), ("atanh", 0.3), ("exp", 0.7), ("exp2", 0.7), ("expm1", 0.7), ("log", 0.7), ("log2",
+    0.7), ("log10", 0.7), ("log1p", 0.7), ("cbrt", 0.7), ("erf", 0.7), ("erfc", 0.7), ("gamma", 2.7), ("lgamma", 2.7), ("sqrt",
+    0.7), ("fabs", -0.7), ("floor", 0.7),
 ]  # fmt: skip
 
 
@@ -112,7 +110,7 @@ def test_early_returns():
         t = x * x
         if y > t:
             return t * y * y
-        for i in range(5):
+        for _i in range(5):
             t = t * x
             if t < 0.1:
                 return t * y
@@ -185,7 +183,7 @@ def test_n_body():
 def test_heat():
     @weft.njit
     def heat(u, v, k, steps):
-        for t in range(steps):
+        for _t in range(steps):
             for i in range(1, u.shape[0] - 1):
                 v[i] = u[i] + k * (u[i - 1] - 2 * u[i] + u[i + 1])
             for i in range(1, u.shape[0] - 1):
@@ -197,7 +195,7 @@ def test_heat():
 def test_nonlinear_steps_in_place():
     @weft.njit
     def steps(u, k, n):
-        for t in range(n):
+        for _t in range(n):
             for i in range(1, u.shape[0] - 1):
                 u[i] = u[i] + k * u[i] * u[i - 1] - 0.1 * u[i + 1] ** 2
         s = 0.0
@@ -258,9 +256,9 @@ def test_nested_loops_that_carry():
         s = x
         for i in range(n):
             t = s
-            for j in range(i + 1):
+            for _j in range(i + 1):
                 t = math.sin(t) * s + 0.1
-                for k in range(2):
+                for _k in range(2):
                     t = t * t + 0.2 * s
             s = s + t * 0.3
         return s
@@ -396,7 +394,7 @@ def test_prange_that_carries():
     def f(x, y, n):
         for i in prange(x.shape[0]):
             t = x[i]
-            for j in range(4):
+            for _j in range(4):
                 t = math.sin(t) + 0.1 * t * t
             y[i] = t
 
@@ -408,7 +406,7 @@ def test_loops_of_any_length_under_prange():
     def f(x, n, y):
         for i in prange(x.shape[0]):
             t = x[i]
-            for j in range(n[i]):
+            for _j in range(n[i]):
                 t = math.sin(t) + 0.1 * t * t
             y[i] = t
 

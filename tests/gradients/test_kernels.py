@@ -78,7 +78,7 @@ def counted(x, y):
     i = cuda.grid(1)
     if i < x.shape[0]:
         t = x[i]
-        for j in range(6):
+        for _j in range(6):
             t = t * t * 0.5 + x[i]
             if t > 3.0:
                 break
@@ -271,7 +271,7 @@ def test_what_is_refused():
         i = cuda.grid(1)
         if i < x.shape[0]:
             y[i] = x[i]
-            for k in range(3):
+            for _k in range(3):
                 y[i] = y[i] * y[i]
 
     dx, dy = np.zeros(5), np.ones(5)

@@ -70,7 +70,7 @@ def outcome(path, line):
             return "nothing"
         rng = np.random.default_rng(1)
         # Away from whole numbers, where many functions have kinks.
-        for arg in args:
+        for _at, arg in enumerate(args):
             if is_float(arg) and isinstance(arg, np.ndarray):
                 arg += (0.3 + 0.1 * rng.random(arg.shape)).astype(arg.dtype)
 

@@ -21,7 +21,7 @@ def branches(a, b):
     if a > b:
         return a * b
     s = a
-    for i in range(4):
+    for _i in range(4):
         s = s * b - a
         if s > 2.0:
             break

@@ -744,7 +744,10 @@ impl<'a> Emitter<'a> {
         match &self.tree.node(id).kind {
             NodeKind::Let(value, _) => slice.values.contains(value) || slice.nodes.contains(&id),
             NodeKind::If { then, other, .. } => then.iter().chain(other).any(|id| self.in_slice(frame, *id)),
-            NodeKind::Loop(inner) => slice.loops.contains(inner) || self.parts.plan.before.keys().any(|(of, _)| of == inner),
+            NodeKind::Loop(inner) => {
+                slice.loops.contains(inner)
+                    || self.tree.frame(*inner).parent == frame && self.parts.plan.before.keys().any(|(of, _)| of == inner)
+            }
             NodeKind::Set(..) | NodeKind::Plain(_) => slice.nodes.contains(&id),
             NodeKind::Result(_) => false,
         }
