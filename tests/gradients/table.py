@@ -302,8 +302,8 @@ REFUSED: dict[str, Any] = {
 NOTHING: list[str] = words(
     """
     __array_api_version__ __array_namespace_info__ arange bartlett base_repr binary_repr blackman bool bool_
-    load_graph save_graph broadcast_shapes byte cdouble character compile complex128 complex64 complex_ complexfloating ComplexWarning csingle
-    diag_indices double dtype dtypes e empty errstate euler_gamma eval exceptions explain eye False_ finfo flexible
+    broadcast_shapes byte cdouble character compile complex128 complex64 complex_ complexfloating ComplexWarning csingle
+    load_graph save_graph diag_indices double dtype dtypes e empty errstate euler_gamma eval exceptions explain eye False_ finfo flexible
     float16 float32 float64 float_ floating frombuffer fromfile from_dlpack fromfunction fromiter frompyfunc fromstring
     generic genfromtxt geterr geterrcall get_printoptions half hamming hanning identity iinfo index_exp indices inexact
     inf int16 int32 int64 int8 int_ intc integer intp isdtype issubdtype little_endian load loadtxt long longlong
