@@ -38,6 +38,7 @@ SMALL = {
     "lowpass": ("--side", "64", "--width", "10"),
     "mandelbrot": ("--side", "30"),
     "pca": ("--pictures", "300", "--side", "10"),
+    "slingshot": ("--steps", "400", "--side", "60"),
     "pi": ("--points", "20000"),
 }
 """Arguments that make each program a matter of a moment."""
