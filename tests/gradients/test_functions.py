@@ -518,7 +518,7 @@ def test_wrong_adjoints():
         f.grad((x5, 2), (np.zeros(5, np.float32), None))
     with pytest.raises(ValueError, match="shares memory"):
         f.grad((x5, 2), (x5, None))
-    with pytest.raises(weft.errors.TypingError, match="cotangent"):
+    with pytest.raises(ValueError, match="cotangent"):
         f.grad((x5, 2), (np.zeros(5), None), x5)
     with pytest.raises(TypeError, match="no kernel"):
         f.grad[1, 1]

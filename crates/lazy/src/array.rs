@@ -1,7 +1,7 @@
 //! Arrays: a storage, as NumPy's buffers are, and where an array's elements lie in it. Every view of a storage sees what is written to it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use smallvec::SmallVec;
 use weft_ir::Scalar;
@@ -31,6 +31,8 @@ pub struct Storage {
     current: Mutex<Value>,
     /// Memory whose address others were told, who hold no more than an array of this storage.
     told: OnceLock<Mutex<Vec<Arc<Block>>>>,
+    /// The value that is that of no other storage, if a tape asked for one.
+    own: Mutex<Weak<Node>>,
     /// What gradients came to for its value.
     gradient: OnceLock<Mutex<Option<Arc<Storage>>>>,
 }
@@ -99,6 +101,7 @@ impl Storage {
             device: value.device,
             current: Mutex::new(value),
             told: OnceLock::new(),
+            own: Mutex::new(Weak::new()),
             gradient: OnceLock::new(),
         })
     }
@@ -133,6 +136,26 @@ impl Storage {
         };
         self.set_gradient(Some(Storage::new(sum.elem, sum)));
         Ok(())
+    }
+
+    /// Its value as a node that is the value of no other storage: all tapes, on whatever threads, follow the same.
+    pub fn own_value(self: &Arc<Storage>, value: &Value) -> Value {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = own.upgrade()
+            && Arc::ptr_eq(&known, value)
+        {
+            return known;
+        }
+        drop(own);
+        self.other_value(value)
+    }
+
+    /// The same elements as a new value, which it has from here on.
+    pub fn other_value(self: &Arc<Storage>, value: &Value) -> Value {
+        let leaf = tape::another(value);
+        Storage::set(self, leaf.clone());
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&leaf);
+        leaf
     }
 
     /// How many storages there have been.
@@ -376,6 +399,11 @@ impl Array {
     /// Replaces its elements: the value is converted to its type and broadcast to its shape.
     pub fn write(&self, value: &Value) -> Result<()> {
         self.check_writeable()?;
+        if tape::is_on() && tape::leaves_shapes(&self.storage, value) {
+            let what =
+                "weft.vmap calls a function once for all elements of a batch, and this one writes to an array from outside: return it";
+            return Err(Error::Value(what.into()));
+        }
         let value = record::beside(value, self.device())?;
         let value = record::broadcast_into(&value, &self.shape)?;
         let value = record::cast(&value, self.elem);

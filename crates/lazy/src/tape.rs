@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use smallvec::SmallVec;
 
@@ -19,6 +19,9 @@ use crate::value::{Kind, Node, Value};
 
 /// Tapes under way, on all threads.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Tapes that there have been.
+static BEGUN: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// Those of this thread, the innermost last.
@@ -56,6 +59,8 @@ pub struct Tape {
     leaves: Vec<(Arc<Storage>, Place)>,
     /// How many storages there had been when it began.
     began: u64,
+    /// Which one it is, of all that there have been.
+    number: u64,
 }
 
 /// Some values that were made of others.
@@ -151,11 +156,22 @@ pub fn begin(follow: Follow, arrays: &[Array]) -> Vec<Array> {
     made.into_iter().map(|(array, _)| array).collect()
 }
 
-/// Begins a tape that follows arrays as they are, or whatever is read where there are none.
-pub fn watch(arrays: &[Array]) {
+/// Begins a tape that follows arrays as they are, or whatever is read where there are none: its number. `began`: one goes on that began when
+/// there had been so many storages.
+pub fn watch(arrays: &[Array], began: Option<u64>) -> u64 {
     let mut tape = Tape::new(if arrays.is_empty() { Follow::Everything } else { Follow::Gradients });
-    arrays.iter().for_each(|array| tape.find(&array.storage));
+    for array in arrays {
+        tape.find(&array.storage);
+    }
+    tape.began = began.unwrap_or(tape.began);
+    let number = tape.number;
     push(tape);
+    number
+}
+
+/// The number of the innermost tape of this thread.
+pub fn innermost() -> Option<u64> {
+    TAPES.with_borrow(|tapes| tapes.last().map(|tape| tape.number))
 }
 
 fn push(tape: Tape) {
@@ -220,6 +236,11 @@ fn has_gradient(value: &Value) -> bool {
 }
 
 impl Tape {
+    /// How many storages there had been when it began.
+    pub fn began(&self) -> u64 {
+        self.began
+    }
+
     fn new(follow: Follow) -> Tape {
         Tape {
             follow,
@@ -228,6 +249,7 @@ impl Tape {
             entries: Vec::new(),
             leaves: Vec::new(),
             began: Storage::count(),
+            number: BEGUN.fetch_add(1, Ordering::Relaxed),
         }
     }
 
@@ -263,13 +285,16 @@ impl Tape {
             return;
         }
         let value = Storage::value(storage);
-        let is_known = |tape: &Tape| tape.leaves.iter().any(|(known, _)| Arc::ptr_eq(known, storage));
-        if self.place(&value).is_some() || !has_gradient(&value) || is_known(self) {
+        let is_leaf = |known: &Arc<Storage>| Arc::ptr_eq(known, storage);
+        if !has_gradient(&value) || self.leaves.iter().any(|(known, _)| is_leaf(known)) {
             return;
         }
-        // A value may be that of several storages, and a number that of any.
-        let leaf = another(&value);
-        Storage::set(storage, leaf.clone());
+        let leaf = match self.place(&value) {
+            // The value of another storage, of which this one has a copy.
+            Some(place) if self.leaves.iter().any(|(_, leaf)| *leaf == place) => storage.other_value(&value),
+            Some(_) => return,
+            None => storage.own_value(&value),
+        };
         let place = self.know(&leaf);
         self.leaves.push((storage.clone(), place));
     }
@@ -374,6 +399,11 @@ pub fn follows(array: &Array) -> bool {
         let value = array.base();
         is_any(|tape| tape.place(&value).is_some())
     }
+}
+
+/// Would a value without elements be written to a storage that there was before the tape that follows it?
+pub fn leaves_shapes(storage: &Storage, value: &Value) -> bool {
+    is_any(|tape| tape.follow == Follow::Shapes && storage.number() < tape.began && tape.place(value).is_some())
 }
 
 /// The place of an array's elements on the innermost tape of this thread.

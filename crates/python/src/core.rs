@@ -374,6 +374,18 @@ impl Code {
         at.and_then(|at| self.written_parameters().get(at).copied()).unwrap_or(true)
     }
 
+    /// May the code write to an array whose slot is none of these?
+    pub fn writes_to_others(&self, slots: &[usize]) -> bool {
+        let entry = self.module.entry_function();
+        let mut at = 0;
+        entry.params.iter().zip(self.written_parameters()).any(|(param, written)| {
+            let ty = entry.ty(*param);
+            let is_other = *written && ty.view().is_some() && !slots.contains(&at);
+            at += ty.slots();
+            is_other
+        })
+    }
+
     /// Whether the code may write to the elements of each of its parameters.
     pub fn written_parameters(&self) -> &[bool] {
         self.writes.get_or_init(|| calls::writes(&self.module))

@@ -87,7 +87,7 @@ impl Dispatcher {
         let py = args.py();
         let mut bound = self.core.bind(Numpy::get(py)?, args, None)?;
         let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
-        Ok(bound.lazy().map(|(array, slot)| !array.read_only && code.writes(slot)).collect())
+        taping::written(py, &self.core.captured.name, code, &bound)
     }
 
     /// A kernel with its grid: `kernel[blocks, threads]`.

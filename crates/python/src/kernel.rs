@@ -123,10 +123,7 @@ impl Launcher {
         let mut bound = core.bind(Numpy::get(py)?, args, None)?;
         let device = launch_device(py, self.stream.as_ref().map(|stream| stream.get()), &bound)?;
         let spec = core.resolve(py, &device, &mut bound)?;
-        Ok(bound
-            .lazy()
-            .map(|(array, slot)| !array.read_only && spec.code.writes(slot))
-            .collect())
+        taping::written(py, &core.captured.name, &spec.code, &bound)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -78,7 +78,9 @@ def puller(operation: Operation) -> Callable[[Any, Any, Any, Any], None]:
 def _returning(operation: Operation, values: Any, adjoints: Any, g: Any) -> None:
     # What is returned as a number has a number for its gradient.
     given = tuple(None if each.dtype.kind not in "fcV" else each if each.ndim else each[()] for each in g)
-    operation.f.grad(tuple(values), tuple(adjoints), given[0] if len(given) == 1 else given)
+    grad = operation.f.grad
+    # What comes from a framework is of the result's shape.
+    (grad.of_fitting if operation.f.vjp_rule is None else grad)(tuple(values), tuple(adjoints), given[0] if len(given) == 1 else given)
 
 
 def _writing(operation: Operation, launchers: Launchers | None, values: Any, adjoints: Any, g: Any, place: Any) -> None:

@@ -143,6 +143,9 @@ def _written_out(operation: Operation) -> dict[str, Any]:
         allocate = f"    return made({names})"
         body = _body_of_function(operation, names, views, given, scope)
     if operation.mutates:
+        scope["touched"] = touched
+        written_to = ", ".join(f"a{i}" for i, p in enumerate(operation.parameters) if p.name in operation.mutates)
+        body[-1:] = [body[-1].replace("return ", "given = ", 1), f"touched({written_to})", "return given"]
         scope["check"] = _overlap_check(operation)
         body.insert(0, f"check({names})")
     scope["explained"] = explained
@@ -159,6 +162,13 @@ def _written_out(operation: Operation) -> dict[str, Any]:
     ]
     exec(compile("\n".join(lines), f"<{operation.name} as an operator of PyTorch>", "exec"), scope)
     return scope
+
+
+def touched(*tensors: torch.Tensor) -> None:
+    """Has autograd know that tensors were written to: what it saved of them is refused from here on."""
+    for tensor in tensors:
+        if not tensor.is_inference():
+            torch.autograd.graph.increment_version(tensor)
 
 
 def _body_of_function(operation: Operation, names: str, views: list[str], given: list[str], scope: dict[str, Any]) -> list[str]:

@@ -18,11 +18,14 @@ _capsule = torch._C._to_dlpack
 
 def implementation(operation: Operation, allocate: Callable[..., Any]) -> Callable[..., Any]:
     """What is called for tensors on a CUDA device."""
+    from .torch import touched
+
     if operation.sort == "function":
         return _refusing(operation)
     run = _elementwise(operation) if operation.sort == "vectorized" else _kernel(operation)
     defaults = [p.default for p in operation.parameters]
     tensors = [i for i, p in enumerate(operation.parameters) if p.is_array]
+    mutated = [i for i, p in enumerate(operation.parameters) if p.name in operation.mutates]
     overlaps = _overlap_check(operation) if operation.mutates else None
 
     def on_cuda(*args: Any) -> Any:
@@ -37,6 +40,7 @@ def implementation(operation: Operation, allocate: Callable[..., Any]) -> Callab
         every = () if outs is None else outs if isinstance(outs, tuple) else (outs,)
         values = [view_of_dlpack(_capsule(a), a, True) if i in tensors else a for i, a in enumerate(args)]
         run(args, values, every, [view_of_dlpack(_capsule(o), o, True) for o in every], device.index)
+        touched(*(args[i] for i in mutated))
         return outs
 
     return on_cuda

@@ -22,6 +22,9 @@ __all__ = ["called"]
 
 def called(code: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What a compiled function or a launcher gives for arguments of which a tape follows some; numbers are arrays of no axes."""
+    function = _function(code)
+    if not hasattr(function, "grad"):
+        raise GradientError(f"{function.__name__} is an adjoint: derivatives of gradients of compiled functions are not taken here")
     call = _Call(code, _positional(code, args, keywords))
     made = followed_call(call.forward, call.rule, tuple(call.arrays), {})
     return call.given(list(made))
@@ -36,6 +39,8 @@ def _positional(code: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> t
         return args
     bound = inspect.signature(_function(code).py_func).bind(*args, **keywords)
     bound.apply_defaults()
+    if bound.kwargs:
+        raise GradientError(f"{_function(code).__name__} takes {', '.join(bound.kwargs)} by name alone: pass such arguments by position")
     return bound.args
 
 
@@ -50,6 +55,8 @@ class _Call:
         self.arrays = [self.leaves[at] for at in self.places]
         self.written = [at for at, is_written in enumerate(code._written(*args)) if is_written]
         self._refuse_shared()
+        if self.written and _function(code).vjp_rule is not None:
+            raise GradientError(f"{self.name} has a rule and writes to its arguments: a rule says what comes of results alone")
         self.result: Any = None
         self.plain: list[Any] = []
         self.count = 0
@@ -127,7 +134,8 @@ class _Call:
         if isinstance(self.code, Launcher):
             self.code.kernel.grad[self.code.config](args, shadows)
         else:
-            self.code.grad(args, shadows, self._cotangent(of_results))
+            grad, cotangent = self.code.grad, self._cotangent(of_results)
+            (grad if self.code.vjp_rule is not None else grad.of_fitting)(args, shadows, cotangent)
         return tuple(adjoint for adjoint in adjoints if adjoint is not None)
 
     def _cotangent(self, given: tuple[ndarray, ...]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft._weft import _full, _strided, ndarray
 from weft.gradients.batching import vmap
-from weft.gradients.transforms import argument, array_of_leaf, linear, pair, pullback_of
+from weft.gradients.transforms import arguments_at, array_of_leaf, is_one, linear, numbers_of, pair, pullback_of
 from weft.gradients.trees import flatten, unflatten
 
 __all__ = ["hessian", "jacfwd", "jacrev"]
@@ -116,8 +116,8 @@ def _of_arguments(
     function: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, what: str, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Callable[..., Any], list[ndarray], Any, list[Any]]:
     """A function of the arrays in some arguments alone, these arrays, their tree, and where it puts what stands beside its result."""
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-    places = [argument(at, len(args)) for at in numbers]
+    numbers = numbers_of(argnums)
+    places = arguments_at(numbers, len(args))
     leaves, spec = flatten([args[at] for at in places])
     arrays = [array_of_leaf(leaf, what) for leaf in leaves]
     aux: list[Any] = []
@@ -136,7 +136,7 @@ def _of_arguments(
 
 
 def _of_argnums(trees: list[Any], argnums: int | Sequence[int]) -> Any:
-    return trees[0] if isinstance(argnums, int) else tuple(trees)
+    return trees[0] if is_one(argnums) else tuple(trees)
 
 
 def hessian(

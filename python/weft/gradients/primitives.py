@@ -381,6 +381,9 @@ class custom_vjp:
 
             bound = inspect.signature(self._function).bind(*args, **keywords)
             bound.apply_defaults()
+            if bound.kwargs:
+                name = getattr(self._function, "__name__", "the function")
+                raise TypeError(f"custom_vjp passes arguments by position, and {name} takes {', '.join(bound.kwargs)} by name alone")
             args = bound.args
         if not _followed(args):
             return self._function(*args)
@@ -399,7 +402,15 @@ class custom_vjp:
             left = iter(given)
             return tuple(None if at in self._fixed else next(left) for at in range(len(args)))
 
-        return followed_call(self._forward, rule, args, {}, keeps=True)
+        def forward(*args: Any) -> Any:
+            given = self._forward(*args)
+            if not isinstance(given, tuple) or len(given) != 2:
+                raise GradientError("the forward function of a rule gives a pair: the result, and what the backward function needs")
+            leaves, spec = flatten(given[1])
+            # What is written to such arrays later is nothing to the rule.
+            return given[0], unflatten(spec, [_as_it_is(leaf) if isinstance(leaf, ndarray) else leaf for leaf in leaves])
+
+        return followed_call(forward, rule, args, {}, keeps=True)
 
 
 class custom_jvp:

@@ -6,7 +6,7 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from weft._weft import _full, _tape_end, _tape_watch, ndarray
+from weft._weft import _capture_number, _full, _tape_end, _tape_innermost, _tape_place, _tape_watch, ndarray
 from weft.errors import GradientError
 from weft.gradients.sweep import sweep
 
@@ -50,20 +50,28 @@ class tape:
                 what = array.dtype if isinstance(array, ndarray) else type(array).__name__
                 raise TypeError(f"a tape follows arrays of floats and complex numbers, and not {what}")
         self._arrays = list(arrays)
+        self._number = 0
 
     def __enter__(self) -> tape:
         _TAPES.last = None
-        self.begin()
+        self._number = _tape_watch(self._arrays)
         _TAPES.open.append(self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if not _TAPES.open or _TAPES.open[-1] is not self or _tape_innermost() != self._number:
+            raise GradientError("tapes end in the reverse order in which they began, on the thread on which they did")
         _TAPES.open.pop()
-        _TAPES.last = _tape_end()
+        taken = _tape_end()
+        _TAPES.last = taken if kind is None else None
 
-    def begin(self) -> None:
-        """Begins to take down."""
-        _tape_watch(self._arrays)
+    def take(self) -> Any:
+        """What was taken down so far. `again` goes on."""
+        return _tape_end()
+
+    def again(self, began: int) -> None:
+        """Takes down what comes, for arrays that there were before the block."""
+        self._number = _tape_watch(self._arrays, began)
 
 
 def backward(self: ndarray, gradient: Any = None) -> None:
@@ -78,23 +86,37 @@ def backward(self: ndarray, gradient: Any = None) -> None:
     if self.dtype.kind not in "fcV":
         raise GradientError(f"an array of {self.dtype} has no gradient")
     seed = _full((), 1, self.dtype, self.device) if gradient is None else as_cotangent(gradient, self)
+    if _capture_number() is not None:
+        raise GradientError("weft.compile captures functions that give their results: take the gradient with weft.value_and_grad")
     if not _TAPES.open:
+        place = None if _TAPES.last is None else _TAPES.last.place(self)
+        if place is None:
+            raise _unknown()
         taken, _TAPES.last = _TAPES.last, None
-        return _set_gradients(taken, self, seed)
-    # What is computed on the way back is nothing for the tape, which begins anew behind it.
-    taken = _tape_end()
-    try:
-        _set_gradients(taken, self, seed)
-    finally:
-        _TAPES.open[-1].begin()
-
-
-def _set_gradients(taken: Any, of: ndarray, seed: ndarray) -> None:
-    place = None if taken is None else taken.place(of)
+        _set_gradients(taken, place, seed)
+        return
+    block = _TAPES.open[-1]
+    if _tape_innermost() != block._number:
+        raise GradientError("backward() goes over the innermost block's tape, and a transform such as weft.grad is under way inside of it")
+    place = _tape_place(self)
     if place is None:
-        raise GradientError(
-            "no tape took down how this array was made: compute it in a `with weft.tape():` block of this thread, and call backward() once"
-        )
+        raise _unknown()
+    # What is computed on the way back is nothing for the tape, which begins anew behind it.
+    taken = block.take()
+    try:
+        _set_gradients(taken, place, seed)
+    finally:
+        block.again(taken.began)
+
+
+def _unknown() -> GradientError:
+    return GradientError(
+        "no tape took down how this array was made: compute it in a `with weft.tape():` block of this thread, and call backward() once; "
+        "what was made before a backward() in the same block is let go of"
+    )
+
+
+def _set_gradients(taken: Any, place: int, seed: ndarray) -> None:
     for leaf, cotangent in enumerate(sweep(taken, [(place, seed)], taken.leaves())):
         if cotangent is not None:
             taken.add_to_gradient(leaf, cotangent)

@@ -7,6 +7,7 @@ it is lazy, it fuses, it runs where the arrays are, and tapes around it take it 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -141,8 +142,8 @@ def value_and_grad(
 
     @functools.wraps(function)
     def value_and_gradient(*args: Any, **keywords: Any) -> Any:
-        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-        places = [argument(at, len(args)) for at in numbers]
+        numbers = numbers_of(argnums)
+        places = arguments_at(numbers, len(args))
         leaves, spec = flatten([args[at] for at in places])
         arrays = [array_of_leaf(leaf, "grad") for leaf in leaves]
         _check_real(arrays, holomorphic)
@@ -160,13 +161,31 @@ def value_and_grad(
 
         value, pull_back = pullback_of(of_arrays, arrays)
         found = unflatten(spec, pull_back(_full((), 1, value.dtype, value.device)))
-        gradient = found[0] if isinstance(argnums, int) else tuple(found)
+        gradient = found[0] if is_one(argnums) else tuple(found)
         return ((value, aux[0]), gradient) if has_aux else (value, gradient)
 
     return value_and_gradient
 
 
-def argument(at: int, count: int) -> int:
+def is_one(argnums: Any) -> bool:
+    """Whether it is one argument that is asked for, and not a sequence of them."""
+    return hasattr(argnums, "__index__")
+
+
+def numbers_of(argnums: int | Sequence[int]) -> list[int]:
+    """The numbers of arguments."""
+    return [operator.index(at) for at in ([argnums] if is_one(argnums) else argnums)]  # type: ignore[list-item, union-attr]
+
+
+def arguments_at(numbers: Sequence[int], count: int) -> list[int]:
+    """The places of arguments, counted from the front; ValueError for one that there is not, or that is named twice."""
+    places = [_argument(at, count) for at in numbers]
+    if len(set(places)) != len(places):
+        raise ValueError(f"argnums={tuple(numbers)} names an argument twice")
+    return places
+
+
+def _argument(at: int, count: int) -> int:
     if not -count <= at < count:
         raise ValueError(
             f"differentiating with respect to argnums={at} requires at least {at + 1} positional arguments, but got only {count}"
@@ -325,12 +344,26 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
         # A tape that follows whatever is read has to see what is read inside.
         if not _followed(args, keywords) or follows_everything():
             return function(*args, **keywords)
+        before = _drawn()
         try:
-            return followed_call(function, rule, args, keywords)
+            given = followed_call(function, rule, args, keywords)
+            if _drawn() != before:
+                raise GradientError(
+                    "weft.checkpoint calls its function again, which would draw other random numbers: draw them before, and pass them"
+                )
+            return given
         except LostGradientError:
             return function(*args, **keywords)
 
     return checkpointed
+
+
+def _drawn() -> int:
+    """How often this thread drew random numbers."""
+    import sys
+
+    generators = sys.modules.get("weft.random._bit_generators")
+    return 0 if generators is None else generators.drawn()
 
 
 def stop_gradient(tree: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import threading
@@ -26,11 +27,33 @@ _CAPTURES = 64
 Shape = tuple[int, ...]
 
 
+_DRAWN = threading.local()
+
+
+def drawn() -> int:
+    """How often this thread drew from generators: for those who would call a function again that must give the same."""
+    return getattr(_DRAWN, "count", 0)
+
+
+def _noted(method: Any) -> Any:
+    @functools.wraps(method)
+    def noted(*args: Any, **keywords: Any) -> Any:
+        _DRAWN.count = drawn() + 1
+        return method(*args, **keywords)
+
+    return noted
+
+
 class BitGenerator:
     """What both generators are: a state, its lock, and the numbers that distributions draw.
 
     `seed` is an integer, a sequence of them, a `SeedSequence`, or None for bits of the operating system's.
     """
+
+    def __init_subclass__(cls) -> None:
+        """Every way to draw is noted."""
+        for name in ("draw", "draw_for", "run", "_raw"):
+            setattr(cls, name, _noted(getattr(cls, name)))
 
     def __init__(self, seed: Any = None) -> None:
         self._lock = threading.Lock()

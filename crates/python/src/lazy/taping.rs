@@ -13,6 +13,8 @@ use weft_lazy::{Array, FoldKind, Kind, Value};
 
 use super::capturing::{arrays, listed, users_line};
 use super::{NdArray, error};
+use crate::bind::Args;
+use crate::core::Code;
 use crate::errors;
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -20,6 +22,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_tape_begin, module)?)?;
     module.add_function(wrap_pyfunction!(_tape_watch, module)?)?;
     module.add_function(wrap_pyfunction!(_tape_end, module)?)?;
+    module.add_function(wrap_pyfunction!(_tape_innermost, module)?)?;
     module.add_function(wrap_pyfunction!(_tape_pause, module)?)?;
     module.add_function(wrap_pyfunction!(_tape_place, module)?)?;
     module.add_function(wrap_pyfunction!(_tape_call, module)?)?;
@@ -57,9 +60,15 @@ fn _tape_begin<'py>(args: &Bound<'py, PyList>, shapes: bool) -> PyResult<Bound<'
 
 /// Begins a tape that follows arrays themselves, or if there are none whatever is read.
 #[pyfunction]
-fn _tape_watch(args: &Bound<'_, PyList>) -> PyResult<()> {
-    tape::watch(&arrays(args)?);
-    Ok(())
+#[pyo3(signature = (args, began=None))]
+fn _tape_watch(args: &Bound<'_, PyList>, began: Option<u64>) -> PyResult<u64> {
+    Ok(tape::watch(&arrays(args)?, began))
+}
+
+/// The number of the innermost tape of this thread.
+#[pyfunction]
+fn _tape_innermost() -> Option<u64> {
+    tape::innermost()
 }
 
 /// Ends the innermost tape of this thread.
@@ -125,6 +134,24 @@ pub fn called<'py>(
     let py = args.py();
     let keywords = kwargs.map_or_else(|| PyDict::new(py), Bound::clone);
     py.import("weft.gradients.calls")?.call_method1("called", (code, args, keywords))
+}
+
+/// Of each array of Weft's among a call's arguments, in order: may the code write to it? Refused where it may write to any other array: what
+/// it makes of followed ones there would be lost.
+pub fn written(py: Python<'_>, name: &str, code: &Code, bound: &Args) -> PyResult<Vec<bool>> {
+    let slots: Vec<usize> = bound.lazy().map(|(_, slot)| slot).collect();
+    if code.writes_to_others(&slots) {
+        return Err(errors::new(
+            py,
+            "GradientError",
+            format!(
+                "{}: {name} writes to an array that is none of Weft's, and of what it makes of others there would be no gradient; \
+                 pass weft.asarray(x)",
+                users_line(py)
+            ),
+        ));
+    }
+    Ok(bound.lazy().map(|(array, slot)| !array.read_only && code.writes(slot)).collect())
 }
 
 /// Notes whose operation one is, where a tape may ask for its derivatives.
@@ -298,6 +325,12 @@ impl Tape {
     /// The place of an array's elements, if they are followed.
     fn place(&self, x: &NdArray) -> Option<Place> {
         self.0.place(&x.array.read())
+    }
+
+    /// How many storages there had been when it began.
+    #[getter]
+    fn began(&self) -> u64 {
+        self.0.began()
     }
 
     /// The places of what the tape began with, or found.
