@@ -352,3 +352,22 @@ def test_exported(ops):
 
     program = torch.export.export(Module(), (torch.ones(3),))
     assert program.module()(torch.full((3,), 2.0)).tolist() == [8, 8, 8]
+
+
+def test_what_is_written_to_is_refused_by_autograd() -> None:
+    @weft.njit
+    def doubled(x):
+        for i in range(x.shape[0]):
+            x[i] *= 2
+
+    op = weft.torch_op(doubled, "test::doubled_in_place", mutates="x")
+    weights = torch.ones(3, requires_grad=True)
+    y = weights * 2
+    z = y * y
+    op(y.detach())
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+    with torch.inference_mode():
+        given = torch.ones(3)
+        op(given)
+    assert given.tolist() == [2.0] * 3
