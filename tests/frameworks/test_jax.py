@@ -239,3 +239,16 @@ def test_arrays_both_ways():
             back = jnp.from_dlpack(weft.asarray(np.asarray(each)))
             assert back.dtype == each.dtype and back.tolist() == each.tolist()
             assert jnp.asarray(weft.asarray(np.asarray(each))).tolist() == each.tolist()
+
+
+def test_gradients_by_numbers_are_refused() -> None:
+    @weft.njit
+    def scaled(x, a: float):
+        return x * a
+
+    op = weft.jax_op(scaled, out=weft.like("x"))
+    x = jnp.ones(2)
+    with pytest.raises(TypeError, match="gradients by numbers are not taken"):
+        jax.grad(lambda a: op(x, a).sum())(2.0)
+    assert jax.grad(lambda x: op(x, 3.0).sum())(x).tolist() == [3.0, 3.0]
+    assert jax.jit(jax.grad(lambda x: op(x, 3.0).sum()))(x).tolist() == [3.0, 3.0]

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 
 from weft import _weft
 
@@ -146,7 +147,11 @@ def _differentiable(operation: Operation, call: Callable[..., Any]) -> Callable[
     keeps_out = rule is not None and "out" in rule.names
     traced = jax.custom_vjp(call)
 
-    def forward(*args: Any) -> Any:
+    def forward(*primals: Any) -> Any:
+        for p, primal in zip(operation.parameters, primals, strict=True):
+            if primal.perturbed and not p.is_array and p.kind == "float":
+                raise TypeError(f"{operation.name}: {p.name} is a number, and gradients by numbers are not taken: make it an array of one")
+        args = tuple(primal.value for primal in primals)
         out = call(*args)
         values = {p.name: a for p, a in zip(operation.parameters, args, strict=True)}
         shapes = _Shapes((values[p.name].shape, values[p.name].dtype) for p in operation.arrays)
@@ -154,19 +159,25 @@ def _differentiable(operation: Operation, call: Callable[..., Any]) -> Callable[
 
     def backward(saved: Any, g: Any) -> Any:
         held, out, shapes = saved
+        g = jax.tree.map(_spelt_out, g, is_leaf=lambda each: isinstance(each, SymbolicZero))
         # JAX keeps names sorted.
         values = {p.name: held[p.name] for p in operation.parameters if p.name in held}
         found = derived(values, g) if rule is None else gradients(operation, rule({**values, "out": out, "g": g}))
         fitting = iter(_fitting(operation, each, *like) for each, like in zip(found, shapes, strict=True))
         return tuple(next(fitting) if p.is_array else None for p in operation.parameters)
 
-    traced.defvjp(forward, backward)
+    traced.defvjp(forward, backward, symbolic_zeros=True)
 
     @functools.wraps(operation.f.py_func)
     def op(*args: Any, **named: Any) -> Any:
         return traced(*_arguments(operation, args, named))
 
     return op
+
+
+def _spelt_out(g: Any) -> Any:
+    """A gradient that JAX says is zero, as zeros."""
+    return jnp.zeros(g.shape, g.dtype) if isinstance(g, SymbolicZero) else g
 
 
 def _derived(operation: Operation) -> Callable[..., list[Any]]:
