@@ -157,3 +157,12 @@ def test_rules_of_compiled_functions():
         return (cotangent * 10,)
 
     np.testing.assert_allclose(weft.grad(lambda x: stepped(x).sum())(weft.ones(2)), [10.0, 10.0])
+
+
+def test_jacobians_of_functions_with_loops():
+    k, p = weft.asarray([2.0]), random(4)
+    found = weft.jacrev(lambda p: weft.stack([energy(p, k), energy(p * 2, k)]))(p)
+    rows = [differences(lambda p, by=by: float(energy(weft.asarray(p * by), k)), p) for by in (1, 2)]
+    np.testing.assert_allclose(found, rows, rtol=1e-6, atol=1e-6)
+    squares = weft.jacrev(lambda p: both(p, 3)[0])(p)
+    np.testing.assert_allclose(squares, np.diag(3 * p**2), rtol=1e-9)

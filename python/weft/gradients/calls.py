@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import Launcher, _assign, _full, ndarray
-from weft.errors import GradientError
+from weft._weft import Launcher, _assign, _full, _tape_lacks_elements, ndarray
+from weft.errors import CaptureError, GradientError
 from weft.gradients.primitives import followed_call
 from weft.gradients.trees import flatten, unflatten
 
@@ -24,6 +24,9 @@ def called(code: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What a compiled function or a launcher gives for arguments of which a tape follows some; numbers are arrays of no axes."""
     function = _function(code)
     if not hasattr(function, "grad"):
+        if _tape_lacks_elements([leaf for leaf in flatten(args)[0] if isinstance(leaf, ndarray)]):
+            # Of a batch it is done one by one, when there are elements.
+            raise CaptureError(f"{function.__name__} is an adjoint, which needs elements")
         raise GradientError(f"{function.__name__} is an adjoint: derivatives of gradients of compiled functions are not taken here")
     call = _Call(code, _positional(code, args, keywords))
     made = followed_call(call.forward, call.rule, tuple(call.arrays), {})
