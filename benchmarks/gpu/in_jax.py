@@ -55,7 +55,10 @@ class Library:
     name = "jax"
 
     def __init__(self) -> None:
-        self.device = jax.devices("cpu" if DRY else "gpu")[0]
+        try:
+            self.device = jax.devices("cpu" if DRY else "gpu")[0]
+        except RuntimeError:
+            raise ModuleNotFoundError("JAX has no GPU here", name="JAX for CUDA") from None
         jax.device_put(np.zeros(1), self.device).block_until_ready()
 
     def free(self) -> None:

@@ -18,7 +18,7 @@ from tests.arrays.on_devices import DTYPES
 
 import weft
 from weft import kernels
-from weft.kernels import cholesky, counting, launching, lu, products, radix, runs, scan, searching, triangles
+from weft.kernels import attention, cholesky, counting, launching, lu, products, radix, runs, scan, searching, triangles
 
 PRESENT = {one.kind: one.name for one in reversed(weft.devices()) if one.kind != "cpu" and one.float64}
 # For tensor cores, which CUDA alone has: 48 KiB are every block's there.
@@ -94,7 +94,14 @@ def use_choices(dtype: np.dtype, device: Any) -> None:
     weft.eval(weft.searchsorted(weft.ones(3, dtype, device=device), weft.ones(searching._MANY + 1, dtype, device=device)))
 
 
+def use_attention(dtype: np.dtype, device: Any) -> None:
+    for width in (16, attention.WIDEST):
+        rows = weft.ones((1, 1, 40, width), dtype, device=device)
+        weft.eval(*attention.attended(rows, rows, rows, None, False, 1.0))
+
+
 USES = [
+    *((use_attention, np.dtype(letter)) for letter in "fd"),
     *((use_products, dtype) for dtype in DTYPES),
     *((use_factorizations, np.dtype(letter)) for letter in "fdFD"),
     *((use_fft, np.dtype(letter)) for letter in "fdFD"),
