@@ -269,10 +269,6 @@ impl Tape {
         self.places.get(&address(value)).copied()
     }
 
-    pub fn value(&self, place: Place) -> Option<&Value> {
-        self.values.get(place)
-    }
-
     /// The values that it began with or found, and the storages that these were of.
     pub fn leaves(&self) -> &[(Arc<Storage>, Place)] {
         &self.leaves

@@ -42,23 +42,18 @@ def jacrev(
            [0., 4.]])
     """
 
-    @functools.wraps(function)
-    def jacobian(*args: Any, **keywords: Any) -> Any:
-        of_trees, arrays, spec, aux = _of_arguments(function, argnums, has_aux, "jacrev", args, keywords)
-        _check_jacobian(arrays, holomorphic, "jacrev")
+    def by_rows(of_trees: Callable[..., Any], arrays: list[ndarray]) -> tuple[Any, list[list[ndarray]]]:
         given, pull_back = pullback_of(of_trees, arrays)
         results, outer = flatten(given)
         _check_results(results, holomorphic, "jacrev")
         rows = vmap(lambda cotangents: pull_back(unflatten(outer, cotangents)))(_basis(results))
         made, before = [], 0
         for result in results:
-            parts = [row[before : before + result.size].reshape((*result.shape, *array.shape)) for row, array in zip(rows, arrays)]
-            made.append(_of_argnums(unflatten(spec, parts), argnums))
+            made.append([row[before : before + result.size].reshape((*result.shape, *array.shape)) for row, array in zip(rows, arrays)])
             before += result.size
-        found = unflatten(outer, made)
-        return (found, aux[0]) if has_aux else found
+        return outer, made
 
-    return jacobian
+    return _jacobian(function, by_rows, argnums, has_aux, holomorphic, "jacrev")
 
 
 def jacfwd(
@@ -71,14 +66,11 @@ def jacfwd(
            [0., 4.]])
     """
 
-    @functools.wraps(function)
-    def jacobian(*args: Any, **keywords: Any) -> Any:
-        of_trees, arrays, spec, aux = _of_arguments(function, argnums, has_aux, "jacfwd", args, keywords)
-        _check_jacobian(arrays, holomorphic, "jacfwd")
+    def by_columns(of_trees: Callable[..., Any], arrays: list[ndarray]) -> tuple[Any, list[list[ndarray]]]:
         given, push = linear(of_trees, arrays)
         results, outer = flatten(given)
         _check_results(results, holomorphic, "jacfwd")
-        columns = flatten(vmap(lambda tangents: push(tangents))(_basis(arrays)))[0]
+        columns = flatten(vmap(push)(_basis(arrays)))[0]
         made = []
         for result, column in zip(results, columns):
             parts, before = [], 0
@@ -87,8 +79,28 @@ def jacfwd(
                 turned = part.transpose((*range(1, part.ndim), 0))
                 parts.append(turned.reshape((*result.shape, *array.shape)))
                 before += array.size
-            made.append(_of_argnums(unflatten(spec, parts), argnums))
-        found = unflatten(outer, made)
+            made.append(parts)
+        return outer, made
+
+    return _jacobian(function, by_columns, argnums, has_aux, holomorphic, "jacfwd")
+
+
+def _jacobian(
+    function: Callable[..., Any],
+    parts_of: Callable[[Callable[..., Any], list[ndarray]], tuple[Any, list[list[ndarray]]]],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    holomorphic: bool,
+    what: str,
+) -> Callable[..., Any]:
+    """The function of a Jacobian, from the tree of the results and for each of them its parts, one for each array."""
+
+    @functools.wraps(function)
+    def jacobian(*args: Any, **keywords: Any) -> Any:
+        of_trees, arrays, spec, aux = _of_arguments(function, argnums, has_aux, what, args, keywords)
+        _check_jacobian(arrays, holomorphic, what)
+        outer, made = parts_of(of_trees, arrays)
+        found = unflatten(outer, [_of_argnums(unflatten(spec, parts), argnums) for parts in made])
         return (found, aux[0]) if has_aux else found
 
     return jacobian

@@ -24,7 +24,7 @@ from weft._weft import (
     ndarray,
 )
 from weft.errors import CaptureError, GradientError
-from weft.gradients.trees import flatten, unflatten
+from weft.gradients.trees import flatten, map_tree, unflatten
 
 __all__ = ["Call", "custom_jvp", "custom_vjp", "later", "primitive", "through", "unseen", "without_gradient"]
 
@@ -160,7 +160,9 @@ def followed_call(
         before = [_as_it_is(leaf) for leaf in own if isinstance(leaf, ndarray)]
         given = work(*own_args, **own_keywords)
         if keeps:
-            given, call.residuals = _pair(function, given)
+            given, residuals = _pair(function, given)
+            # What is written to such arrays later is nothing to the rule.
+            call.residuals = map_tree(lambda leaf: _as_it_is(leaf) if isinstance(leaf, ndarray) else leaf, residuals)
         results, call.spec = flatten(given)
         results = [_as_it_is(_as_array(function, each)) for each in results]
     finally:
@@ -402,15 +404,7 @@ class custom_vjp:
             left = iter(given)
             return tuple(None if at in self._fixed else next(left) for at in range(len(args)))
 
-        def forward(*args: Any) -> Any:
-            given = self._forward(*args)
-            if not isinstance(given, tuple) or len(given) != 2:
-                raise GradientError("the forward function of a rule gives a pair: the result, and what the backward function needs")
-            leaves, spec = flatten(given[1])
-            # What is written to such arrays later is nothing to the rule.
-            return given[0], unflatten(spec, [_as_it_is(leaf) if isinstance(leaf, ndarray) else leaf for leaf in leaves])
-
-        return followed_call(forward, rule, args, {}, keeps=True)
+        return followed_call(self._forward, rule, args, {}, keeps=True)
 
 
 class custom_jvp:

@@ -65,10 +65,6 @@ class tape:
         taken = _tape_end()
         _TAPES.last = taken if kind is None else None
 
-    def take(self) -> Any:
-        """What was taken down so far. `again` goes on."""
-        return _tape_end()
-
     def again(self, began: int) -> None:
         """Takes down what comes, for arrays that there were before the block."""
         self._number = _tape_watch(self._arrays, began)
@@ -102,7 +98,7 @@ def backward(self: ndarray, gradient: Any = None) -> None:
     if place is None:
         raise _unknown()
     # What is computed on the way back is nothing for the tape, which begins anew behind it.
-    taken = block.take()
+    taken = _tape_end()
     try:
         _set_gradients(taken, place, seed)
     finally:

@@ -314,14 +314,6 @@ impl Tape {
         Ok(array_of(self.node(at)?.0))
     }
 
-    /// The value at a place.
-    fn value(&self, place: Place) -> PyResult<NdArray> {
-        self.0
-            .value(place)
-            .map(array_of)
-            .ok_or_else(|| PyIndexError::new_err("no such place"))
-    }
-
     /// The place of an array's elements, if they are followed.
     fn place(&self, x: &NdArray) -> Option<Place> {
         self.0.place(&x.array.read())
