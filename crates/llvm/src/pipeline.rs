@@ -11,7 +11,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 pub enum Pipeline {
     /// Vectors already: cleaned up, nothing vectorised again.
     Gang,
-    /// Scalar functions, for LLVM's own vectoriser; those among them that hold vectors are gangs still.
+    /// Scalar functions, for LLVM's own vectoriser; those among them that hold vectors, and no loops of scalars, are gangs still.
     Scalar,
     /// Scalar code of one thread of many: the hardware makes the vectors.
     Simt,

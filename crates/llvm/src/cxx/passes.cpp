@@ -347,6 +347,28 @@ bool innermostLoopsStartOthers(const LoopInfo &Loops) {
   return !Loops.empty() && all_of(Loops.getLoopsInPreorder(), [](const Loop *L) { return !L->isInnermost() || startsOther(*L); });
 }
 
+bool isOfLocal(const LoadInst &Load) { return isa<AllocaInst>(Load.getPointerOperand()); }
+
+// Does it compute with floats, or with what it takes from memory? Copies and what counts their elements do not.
+bool computes(const Instruction &I) {
+  if (isa<LoadInst, StoreInst, PHINode, SelectInst>(I))
+    return false;
+  return any_of(I.operands(), [](const Use &U) {
+    auto *Load = dyn_cast<LoadInst>(U.get());
+    return U->getType()->isFloatingPointTy() || (Load && !isOfLocal(*Load));
+  });
+}
+
+// A loop of the program's own, one element after the other, that LLVM may make vectors of.
+bool isScalarWork(const Loop &L) {
+  auto IsVector = [](const Instruction &I) { return I.getType()->isVectorTy(); };
+  return L.isInnermost() && none_of(L.blocks(), [&](const BasicBlock *Block) { return any_of(*Block, IsVector); }) &&
+         any_of(L.blocks(), [](const BasicBlock *Block) { return any_of(*Block, computes); });
+}
+
+// Statements on whole arrays are gangs that were inlined; loops may stand beside them.
+bool hasScalarWork(const LoopInfo &Loops) { return any_of(Loops.getLoopsInPreorder(), [](const Loop *L) { return isScalarWork(*L); }); }
+
 // Floats that a loop computes with and that are known when it is compiled.
 unsigned constantsIn(const Loop &L) {
   SmallPtrSet<const Value *, 32> Constants;
@@ -390,7 +412,7 @@ extern "C" void weft_llvm_optimize(LLVMModuleRef module, LLVMTargetMachineRef ma
     if (F.isDeclaration())
       continue;
     bool IsHuge = isHuge(F), IsRare = IsHuge || F.hasFnAttribute(Attribute::Cold);
-    bool IsGang = pipeline == Gang || (pipeline == Scalar && holdsVectors(F));
+    bool IsGang = pipeline == Gang || (pipeline == Scalar && holdsVectors(F) && !hasScalarWork(All.Functions.getResult<LoopAnalysis>(F)));
     bool IsSmall = IsGang || (!IsGpu && innermostLoopsStartOthers(All.Functions.getResult<LoopAnalysis>(F)));
     (IsRare ? ForRare : IsSmall ? ForGangs : ForScalars).run(F, All.Functions);
     AllFull &= IsRare || (IsGang && isFullOfConstants(All.Functions.getResult<LoopAnalysis>(F)));
