@@ -193,6 +193,8 @@ pub struct Flags {
     pub rare: bool,
     /// What a loop stores is more than the caches hold, and nobody reads it soon.
     pub streams: bool,
+    /// It runs on one thread of a CPU, and nothing else writes to its memory meanwhile: its atomic operations are plain ones there.
+    pub one_thread: bool,
     /// A kernel's launch bounds; 0 where none are given. No block has more threads than this.
     pub max_threads: u32,
     /// Blocks that one multiprocessor should have room for.

@@ -7,6 +7,7 @@
 mod activity;
 mod emit;
 mod forward;
+mod independent;
 mod link;
 mod own;
 mod plan;
@@ -15,7 +16,7 @@ mod rules;
 mod scoped;
 mod tree;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::mem;
 
 use weft_ir::{FuncKind, Function, Module, Scalar, Span, Type, Value};
@@ -23,6 +24,7 @@ use weft_ir::{FuncKind, Function, Module, Scalar, Span, Type, Value};
 use crate::{PassError, cleanup, inline, legalize, recursion, structure};
 use activity::{Activity, Asked};
 pub use emit::{Cotangent, Derive};
+use independent::Lanes;
 use own::Own;
 use plan::Trouble;
 use roots::Roots;
@@ -109,8 +111,9 @@ fn adjoint(module: &Module, request: &Request<'_>, single: bool) -> Result<Modul
 
 fn of_function(func: &Function, book: &Book, request: &Request<'_>, single: bool) -> Result<Function, PassError> {
     let mut sequential = Vec::new();
+    let (mut lanes, mut never) = (Lanes::new(), BTreeSet::new());
     loop {
-        let mut tree = Tree::build(func, &sequential)?;
+        let mut tree = Tree::build(func, &sequential, &lanes)?;
         let mut roots = Roots::find(&tree);
         // What is stored may itself have been loaded.
         while forward::run(&mut tree, &roots) > 0 {
@@ -119,10 +122,19 @@ fn of_function(func: &Function, book: &Book, request: &Request<'_>, single: bool
         let asked = asked(&tree, request)?;
         let activity = Activity::find(&tree, &roots, book, &asked)?;
         activity.check(&tree, &roots, book)?;
+        let found = independent::find(&tree, &roots, &activity, &never);
+        if !found.is_empty() {
+            lanes.extend(found);
+            continue;
+        }
         let own = Own::find(&tree, &roots, &activity);
         let plan = match plan::plan(&mut tree, &roots, &activity, book, &own) {
             Ok(plan) => plan,
             Err(Trouble::Refused(error)) => return Err(error),
+            Err(Trouble::Sequential(number)) if lanes.remove(&number).is_some() => {
+                never.insert(number);
+                continue;
+            }
             Err(Trouble::Sequential(number)) if sequential.len() < MOST_SEQUENTIAL && !sequential.contains(&number) => {
                 sequential.push(number);
                 continue;

@@ -27,7 +27,7 @@ impl Fx<'_, '_> {
         let results = used.then(|| self.result_slot(memory));
         let offset = self.spread_offset(view, indices)?;
         let (given, awaited) = (self.spread(given, register), self.spread(awaited, register));
-        let shared = view.ty.space == Space::Global;
+        let shared = view.ty.space == Space::Global && !self.f.flags.one_thread;
         let base = view.base;
         self.each_lane(&mut |fx, lane| {
             let at = fx.offset_of(offset, lane);
@@ -127,7 +127,7 @@ impl Fx<'_, '_> {
         self.select(s, missing, new, kept)
     }
 
-    fn atomic_alone(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+    pub fn atomic_alone(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
         let found = self.read(s, ptr);
         let result = self.applied(op, s, found, new, expected)?;
         let memory = Ty::scalar(memory_elem(s));
@@ -146,7 +146,7 @@ impl Fx<'_, '_> {
         }
     }
 
-    fn atomic_global(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+    pub fn atomic_global(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
         let register = elem(s);
         let name = match op {
             AtomicOp::Add if register.is_float() => "fadd",

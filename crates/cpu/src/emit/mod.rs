@@ -8,9 +8,10 @@
 //! - text and module: `target`, `writer`, `width`, `plan`, `module`
 //! - a function's state: `values`, `walk`, `gang`, `frames`, `sums`, `barriers`, `func`; its numbers: `numbers`, `instructions`
 //! - arithmetic on lanes: `half`, `cast`, `rounding`, `divide`, `arith`, `mask`, `apart`, `guard`, `geometry`, `counter`
-//! - memory: `access`, `ahead`, `align`, `lanes`, `gather`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
+//! - memory: `access`, `ahead`, `align`, `lanes`, `gather`, `narrow`, `complex`, `memory`, `atomic`, `combine`, `together`,
+//!   `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
-//! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
+//! - what outlives a statement: `fixed`, `reductions`; `kept` between barriers, `team` side by side
 //! - operations: `call`, `alone`, `launch`, `routine`, `host`, `ops`
 //! - statements: `parts`, `control`, `iterate`, `block`
 //! - what runs a body: `loops` over points; `gangs`, `regions`, `skeleton`, `kernel` over blocks
@@ -76,6 +77,7 @@ mod sums;
 mod sweep;
 mod target;
 mod team;
+mod together;
 mod values;
 mod views;
 mod walk;

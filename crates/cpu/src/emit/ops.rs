@@ -151,6 +151,9 @@ impl Fx<'_, '_> {
             } => {
                 let view = self.view(*view)?;
                 let used = self.known.uses[result.index()] > 0;
+                if !used && expected.is_none() && self.together(*op, &view, indices, *value)? {
+                    return Ok(Num::int(0));
+                }
                 self.atomic(*op, &view, indices, *value, *expected, used)?
             }
             Op::Geometry(g) => self.geometry(*g)?,

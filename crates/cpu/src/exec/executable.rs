@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use weft_forks::Once;
 use weft_ir::order::Cut;
-use weft_ir::{Const, FuncKind, Module, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
+use weft_ir::{Const, FuncKind, Function, Module, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
 use weft_llvm::Pipeline;
 use weft_passes::flat;
 use weft_runtime::checked;
@@ -190,7 +190,7 @@ impl CpuExecutable {
         if self.has_grid_barrier {
             call.cooperate(blocks, code.stack_bytes(self.form(shape.block).gangs(shape.block), shared_bytes)?)?;
         } else {
-            call.launch(blocks, threads);
+            call.spread(blocks, threads, self.lowered.entry_function());
         }
         context.finish(|_| false)
     }
@@ -198,7 +198,9 @@ impl CpuExecutable {
     fn run_flat(&self, flat: &Flat, threads: u64, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
         let code = self.made(&flat.code, &flat.lowered, || Variant::Plain)?;
         let code = (code, code.is_deep(0, 0)?);
-        over(code, &[threads], args, &mut [], hooks, |call| call.launch(threads, 1))
+        over(code, &[threads], args, &mut [], hooks, |call| {
+            call.spread(threads, 1, flat.lowered.entry_function())
+        })
     }
 
     fn run_loop(&self, extents: &[u64], args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
@@ -418,6 +420,14 @@ impl Call<'_> {
     /// Runs units of `items` threads or points on as many threads as pay.
     pub fn launch(&self, units: u64, items: u64) {
         self.on_fitting_stack(|| spread::run(&self.code.cost, Units::new(units, items), self));
+    }
+
+    /// The same for threads of a kernel: on one thread if it must.
+    fn spread(&self, units: u64, items: u64, function: &Function) {
+        match function.flags.one_thread {
+            true => self.on_fitting_stack(|| spread::alone(Units::new(units, items), self)),
+            false => self.launch(units, items),
+        }
     }
 
     /// Runs blocks that wait for each other.

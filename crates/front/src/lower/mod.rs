@@ -121,6 +121,7 @@ fn flags(job: &Job<'_>) -> Flags {
         numba: job.options.dialect == Dialect::Numba,
         rare: library::is_rare(job.function.key),
         streams: false,
+        one_thread: false,
         max_threads: bounds.max_threads,
         min_blocks: bounds.min_blocks,
         max_registers: bounds.max_registers,

@@ -140,6 +140,8 @@ impl Parser {
                 flags.rare = true;
             } else if self.eat_word("streams") {
                 flags.streams = true;
+            } else if self.eat_word("one_thread") {
+                flags.one_thread = true;
             } else if self.eat_word("max_threads") {
                 flags.max_threads = self.number()?;
             } else if self.eat_word("min_blocks") {

@@ -139,6 +139,7 @@ impl<'m> Printer<'m> {
             (flags.numba, " numba"),
             (flags.rare, " rare"),
             (flags.streams, " streams"),
+            (flags.one_thread, " one_thread"),
         ] {
             self.write_str(if flag { name } else { "" })?;
         }

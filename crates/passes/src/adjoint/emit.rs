@@ -115,8 +115,19 @@ pub fn function(parts: Parts<'_>, name: String) -> Result<Function, PassError> {
     emitter.run();
     match emitter.failed {
         Some(error) => Err(error),
-        None => Ok(emitter.b.finish()),
+        None => Ok(on_one_thread(emitter.b.finish(), tree)),
     }
+}
+
+/// What adds atomically is faster on one thread of a CPU, which needs no atomic steps, than on all of them.
+fn on_one_thread(mut func: Function, tree: &Tree) -> Function {
+    let has_own = tree
+        .nodes
+        .iter()
+        .any(|node| matches!(node.kind, NodeKind::Let(_, Op::Atomic { .. })));
+    let adds = func.body.any(&mut |kind| matches!(kind, StmtKind::Let(_, Op::Atomic { .. })));
+    func.flags.one_thread = adds && (tree.func.kind == FuncKind::Kernel || !has_own);
+    func
 }
 
 impl<'a> Emitter<'a> {

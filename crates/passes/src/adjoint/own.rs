@@ -117,18 +117,7 @@ impl Own {
 
     /// Finds `y[i] += v`: a load, an addition and a store of the same element, in one block, with nothing between that touches `y`.
     fn find_adds(&mut self, tree: &Tree, roots: &Roots, activity: &Activity, numbers: &mut Numbers<'_>) {
-        let mut uses: HashMap<Value, usize> = HashMap::new();
-        for node in &tree.nodes {
-            let mut count = |value: Value| *uses.entry(value).or_default() += 1;
-            match &node.kind {
-                NodeKind::Let(_, op) => op.operands(&mut count),
-                NodeKind::Set(_, value) => count(*value),
-                NodeKind::If { cond, .. } => count(*cond),
-                NodeKind::Loop(frame) => tree.frame(*frame).kind.bounds().into_iter().for_each(count),
-                NodeKind::Plain(kind) => kind.operands(&mut count),
-                NodeKind::Result(values) => values.iter().for_each(|value| count(*value)),
-            }
-        }
+        let uses = uses(tree);
         for (id, node) in tree.nodes.iter().enumerate() {
             let NodeKind::Plain(StmtKind::Store { view, indices, value, .. }) = &node.kind else {
                 continue;
@@ -168,6 +157,23 @@ impl Own {
             }
         }
     }
+}
+
+/// How often each value is an operand.
+pub fn uses(tree: &Tree) -> HashMap<Value, usize> {
+    let mut uses: HashMap<Value, usize> = HashMap::new();
+    for node in &tree.nodes {
+        let mut count = |value: Value| *uses.entry(value).or_default() += 1;
+        match &node.kind {
+            NodeKind::Let(_, op) => op.operands(&mut count),
+            NodeKind::Set(_, value) => count(*value),
+            NodeKind::If { cond, .. } => count(*cond),
+            NodeKind::Loop(frame) => tree.frame(*frame).kind.bounds().into_iter().for_each(count),
+            NodeKind::Plain(kind) => kind.operands(&mut count),
+            NodeKind::Result(values) => values.iter().for_each(|value| count(*value)),
+        }
+    }
+    uses
 }
 
 /// Does nothing between two nodes touch the memory that a view is part of?

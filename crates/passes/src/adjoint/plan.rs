@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use weft_ir::{BinOp, Const, FuncKind, Index, Local, Op, Span, StmtKind, Type, Value};
+use weft_ir::{BinOp, Const, FuncKind, Index, Local, Op, Span, Spread, StmtKind, Type, Value};
 
 use super::activity::Activity;
 use super::own::{Adding, Own};
@@ -274,9 +274,16 @@ impl Planner<'_> {
         let (kind, stop) = (frame.kind.clone(), frame.stop);
         kept.extend(kind.bounds());
         kept.extend(self.plan.reads.get(&inner).into_iter().flatten());
-        if let FrameKind::Points { reductions, number, .. } = &kind {
+        if let FrameKind::Points {
+            reductions,
+            number,
+            spread,
+            ..
+        } = &kind
+        {
             // One thread adds faster without atomic steps.
-            if self.tree.func.kind == FuncKind::Host && self.adds_atomically(inner) {
+            let in_lanes = *spread == Spread::Lanes && !self.tree.in_points(self.tree.frame(inner).parent);
+            if self.tree.func.kind == FuncKind::Host && !in_lanes && self.adds_atomically(inner) {
                 return Err(self.in_turn(*number, inner));
             }
             for reduction in reductions {

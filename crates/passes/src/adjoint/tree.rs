@@ -8,8 +8,11 @@
 
 use std::collections::HashMap;
 
-use weft_ir::{BinOp, Block, Const, Function, Id, Label, Local, Op, Reduction, Rename, Span, Spread, Stmt, StmtKind, Type, UnOp, Value};
+use weft_ir::{
+    BinOp, Block, CmpOp, Const, Function, Id, Label, Local, Op, Reduction, Rename, Span, Spread, Stmt, StmtKind, Type, UnOp, Value,
+};
 
+use super::independent::Lanes;
 use crate::error::PassError;
 
 pub type NodeId = usize;
@@ -68,6 +71,8 @@ pub enum FrameKind {
         start: Value,
         stop: Value,
         step: Value,
+        /// It is the how-manieth loop of the function, index spaces and their axes counted.
+        number: usize,
     },
     Endless,
     Points {
@@ -75,7 +80,7 @@ pub enum FrameKind {
         extents: Vec<Value>,
         reductions: Vec<Reduction>,
         spread: Spread,
-        /// It is the how-manieth of the function.
+        /// As of counted loops.
         number: usize,
     },
 }
@@ -124,8 +129,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Index spaces in `sequential` (by the number they are met in) become loops that go from point to point.
-    pub fn build(func: &Function, sequential: &[usize]) -> Result<Tree, PassError> {
+    /// Index spaces in `sequential` (by the number they are met in) become loops that go from point to point, and loops in `lanes` index spaces.
+    pub fn build(func: &Function, sequential: &[usize], lanes: &Lanes) -> Result<Tree, PassError> {
         let mut shell = func.clone();
         let body = std::mem::take(&mut shell.body);
         let tree = Tree {
@@ -156,8 +161,9 @@ impl Tree {
             levels: vec![Level::default()],
             results: None,
             tuples: HashMap::new(),
-            spaces: 0,
+            loops: 0,
             sequential,
+            lanes,
             span: Span::NONE,
         };
         maker.function(&body)?;
@@ -367,8 +373,9 @@ struct Maker<'a> {
     /// The locals that results travel through, where a function returns from several places.
     results: Option<Vec<Local>>,
     tuples: HashMap<Value, Vec<Value>>,
-    spaces: usize,
+    loops: usize,
     sequential: &'a [usize],
+    lanes: &'a Lanes,
     span: Span,
 }
 
@@ -605,11 +612,16 @@ impl Maker<'_> {
                 step,
                 body,
             } => {
+                let number = self.next_loop();
+                if let Some(sums) = self.lanes.get(&number) {
+                    return self.turns_in_lanes(*var, (*start, *stop), sums, number, body);
+                }
                 let kind = FrameKind::Counted {
                     var: *var,
                     start: *start,
                     stop: *stop,
                     step: *step,
+                    number,
                 };
                 return self.looped(kind, body);
             }
@@ -620,11 +632,11 @@ impl Maker<'_> {
                 spread,
                 body,
             } => {
-                let number = self.spaces;
-                self.spaces += 1;
+                let number = self.next_loop();
+                self.loops += vars.len();
                 if self.sequential.contains(&number) {
                     let body = self.with_own_locals(body, reductions);
-                    return self.points_in_turn(vars, extents, &body);
+                    return self.points_in_turn(vars, extents, number + 1, &body);
                 }
                 let kind = FrameKind::Points {
                     vars: vars.clone(),
@@ -699,29 +711,69 @@ impl Maker<'_> {
     }
 
     /// An index space as loops, one in the other.
-    fn points_in_turn(&mut self, vars: &[Value], extents: &[Value], body: &Block) -> Result<Listed, PassError> {
+    fn points_in_turn(&mut self, vars: &[Value], extents: &[Value], number: usize, body: &Block) -> Result<Listed, PassError> {
         let mut out = Vec::new();
         let zero = self.define(Type::I64, Op::Const(Const::i64(0)), &mut out);
         let one = self.define(Type::I64, Op::Const(Const::i64(1)), &mut out);
-        let (nodes, exits) = self.axis_in_turn(vars, extents, (zero, one), body)?;
+        let (nodes, exits) = self.axis_in_turn(vars, extents, (zero, one), number, body)?;
         out.extend(nodes);
         Ok((out, exits))
     }
 
-    fn axis_in_turn(&mut self, vars: &[Value], extents: &[Value], ends: (Value, Value), body: &Block) -> Result<Listed, PassError> {
+    fn axis_in_turn(
+        &mut self,
+        vars: &[Value],
+        extents: &[Value],
+        ends: (Value, Value),
+        number: usize,
+        body: &Block,
+    ) -> Result<Listed, PassError> {
         let (Some((var, vars)), Some((extent, extents))) = (vars.split_first(), extents.split_first()) else {
             return self.list(&body.0);
         };
-        let kind = FrameKind::Counted {
-            var: *var,
-            start: ends.0,
-            stop: *extent,
-            step: ends.1,
+        let kind = match self.lanes.get(&number) {
+            Some(sums) => in_lanes(*var, *extent, sums, number),
+            None => FrameKind::Counted {
+                var: *var,
+                start: ends.0,
+                stop: *extent,
+                step: ends.1,
+                number,
+            },
         };
         match vars.is_empty() {
             true => self.looped(kind, body),
-            false => self.looped_with(kind, Exits::default(), |m| m.axis_in_turn(vars, extents, ends, body)),
+            false => self.looped_with(kind, Exits::default(), |m| m.axis_in_turn(vars, extents, ends, number + 1, body)),
         }
+    }
+
+    fn next_loop(&mut self) -> usize {
+        let number = self.loops;
+        self.loops += 1;
+        number
+    }
+
+    /// A loop that goes up by one as an index space.
+    fn turns_in_lanes(
+        &mut self,
+        var: Value,
+        (start, stop): (Value, Value),
+        sums: &[Reduction],
+        number: usize,
+        body: &Block,
+    ) -> Result<Listed, PassError> {
+        let mut out = Vec::new();
+        let zero = self.define(Type::I64, Op::Const(Const::i64(0)), &mut out);
+        let far = self.define(Type::I64, Op::Binary(BinOp::Sub, stop, start), &mut out);
+        let any = self.define(Type::BOOL, Op::Compare(CmpOp::Lt, start, stop), &mut out);
+        let turns = self.define(Type::I64, Op::Select(any, far, zero), &mut out);
+        let turn = self.tree.func.new_value(Type::I64);
+        let kind = StmtKind::Let(var, Op::Binary(BinOp::Add, start, turn));
+        let span = self.span;
+        let body = Block(std::iter::once(Stmt { kind, span }).chain(body.0.iter().cloned()).collect());
+        let (nodes, exits) = self.looped(in_lanes(turn, turns, sums, number), &body)?;
+        out.extend(nodes);
+        Ok((out, exits))
     }
 
     fn looped(&mut self, kind: FrameKind, body: &Block) -> Result<Listed, PassError> {
@@ -868,5 +920,16 @@ fn followed(block: &Block, rest: &[Stmt]) -> Vec<Stmt> {
     match block.0.last().map(|stmt| &stmt.kind) {
         Some(StmtKind::Raise { .. }) => block.0.clone(),
         _ => block.0.iter().chain(rest).cloned().collect(),
+    }
+}
+
+/// One thread's index space of a loop's turns.
+fn in_lanes(var: Value, extent: Value, sums: &[Reduction], number: usize) -> FrameKind {
+    FrameKind::Points {
+        vars: vec![var],
+        extents: vec![extent],
+        reductions: sums.to_vec(),
+        spread: Spread::Lanes,
+        number,
     }
 }

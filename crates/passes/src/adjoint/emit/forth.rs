@@ -238,7 +238,9 @@ impl Emitter<'_> {
             self.start_record(inner);
         }
         let header = match &kind {
-            FrameKind::Counted { var, start, stop, step } => Some((*var, self.value(*start), self.value(*stop), self.value(*step))),
+            FrameKind::Counted {
+                var, start, stop, step, ..
+            } => Some((*var, self.value(*start), self.value(*stop), self.value(*step))),
             _ => None,
         };
         self.open();
