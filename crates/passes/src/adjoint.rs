@@ -7,6 +7,7 @@
 mod activity;
 mod emit;
 mod forward;
+mod hoist;
 mod independent;
 mod link;
 mod own;
@@ -94,10 +95,11 @@ fn adjoint(module: &Module, request: &Request<'_>, single: bool) -> Result<Modul
     inline::entry_but(&mut module, stay)?;
     structure::run(&mut module)?;
     cleanup::run(&mut module)?;
-    let func = mem::replace(
+    let mut func = mem::replace(
         &mut module.functions[module.entry.index()],
         Function::new(name.clone(), FuncKind::Device),
     );
+    hoist::run(&mut func);
     let made = of_function(&func, &book, request, single)?;
     let entry = module.entry.index();
     module.functions[entry] = made;

@@ -11,6 +11,7 @@ mod blocks;
 mod capture;
 mod lanes;
 mod panels;
+mod rows;
 
 use std::collections::HashMap;
 use std::mem;

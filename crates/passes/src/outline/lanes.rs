@@ -10,6 +10,7 @@ use weft_ir::{BinOp, Block, CmpOp, Const, FuncKind, Function, Op, Span, Spread, 
 
 use super::blocks::{self, Reduced};
 use super::panels::Fold;
+use super::rows;
 use crate::duplicate;
 use crate::error::PassError;
 use crate::inline::label_count;
@@ -96,6 +97,7 @@ impl Chooser<'_> {
     /// Statements that no lanes run.
     fn block(&mut self, block: &mut Block) -> Result<(), PassError> {
         for mut stmt in mem::take(&mut block.0) {
+            self.leave_to_loops(&mut stmt.kind);
             if let StmtKind::ParFor { spread, .. } = &stmt.kind
                 && *spread != Spread::Threads
             {
@@ -111,6 +113,16 @@ impl Chooser<'_> {
             block.0.push(stmt);
         }
         Ok(())
+    }
+
+    /// Points whose loops lanes are better along.
+    fn leave_to_loops(&self, kind: &mut StmtKind) {
+        let lies_along = matches!(kind, StmtKind::ParFor { spread: Spread::Gangs, .. }) && rows::lie_along_loops(self.func, kind);
+        if let StmtKind::ParFor { spread, .. } = kind
+            && lies_along
+        {
+            *spread = Spread::Threads;
+        }
     }
 
     /// Is it a sum over two axes of which memory lies along the first?
