@@ -360,3 +360,43 @@ fn loops_of_one_operation_are_inlined_where_they_run_in_place() {
         "    %3: f64 = load %0[%2]\n{long}    store %0[%2] = %9\n"
     ))));
 }
+
+const ADD: &str = "kernel @add(%0 out: view<f32, 1, C, global>, %1 x: view<f32, 1, C, global>) FLAGS {
+  %2: i64 = thread_idx.x
+  %3: f32 = load %1[%2]
+  %4: i64 = 0
+  %5: f32 = atomic add %0[PLACE], %3
+  return
+}";
+
+#[test]
+fn lanes_that_add_to_one_element_are_added_up_before() {
+    let text = emitted(&lowered(&ADD.replace("PLACE", "%4").replace("FLAGS ", "")), &avx2(), true).text;
+    assert_eq!(text.matches("atomicrmw fadd").count(), 1, "{text}");
+}
+
+#[test]
+fn lanes_on_one_thread_add_to_elements_of_their_own_in_one_vector() {
+    let text = emitted(&lowered(&ADD.replace("PLACE", "%2").replace("FLAGS", "one_thread")), &avx2(), true).text;
+    assert!(!text.contains("atomicrmw") && text.contains("store <32 x float>"), "{text}");
+    let text = emitted(&lowered(&ADD.replace("PLACE", "%2").replace("FLAGS ", "")), &avx2(), true).text;
+    assert!(text.contains("atomicrmw fadd"), "other threads may add there, too: {text}");
+}
+
+#[test]
+fn lanes_lie_along_the_axis_that_memory_lies_along() {
+    let kernel = |first: &str, second: &str| {
+        format!(
+            "kernel @f(%0 v: view<f32, 2, C, global>) {{
+  %1: i64 = thread_idx.{first}
+  %2: i64 = thread_idx.{second}
+  %3: f32 = load %0[%1, %2]
+  store %0[%1, %2] = %3
+  return
+}}"
+        )
+    };
+    let axis = |text: &str| weft_passes::distances::lane_axis(lowered(text).entry_function());
+    assert_eq!(axis(&kernel("x", "y")), Axis::Y);
+    assert_eq!(axis(&kernel("y", "x")), Axis::X);
+}

@@ -160,3 +160,29 @@ fn large_frames_are_reported() {
     let stack = compile(text, &options()).unwrap().stack_bytes;
     assert!((1_000_000..1_001_000).contains(&stack), "{stack}");
 }
+
+#[test]
+fn loops_of_scalars_become_vectors_beside_gangs() {
+    let text = "
+define void @f(ptr noalias %a, ptr noalias %b, i64 %n, ptr %v) {
+  %w = load <8 x float>, ptr %v
+  %x = fadd <8 x float> %w, %w
+  store <8 x float> %x, ptr %v
+  br label %head
+head:
+  %i = phi i64 [ 0, %0 ], [ %next, %head ]
+  %p = getelementptr float, ptr %a, i64 %i
+  %q = getelementptr float, ptr %b, i64 %i
+  %e = load float, ptr %p
+  %d = fmul float %e, %e
+  store float %d, ptr %q
+  %next = add nsw i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %head, label %done
+done:
+  ret void
+}
+";
+    let made = optimized_ir(text, &options()).unwrap();
+    assert!(made.contains("x float> %wide.load"), "{made}");
+}

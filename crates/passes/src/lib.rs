@@ -9,6 +9,7 @@ mod compact;
 pub mod contract;
 mod counting;
 mod cut;
+pub mod distances;
 mod duplicate;
 mod elements;
 mod error;

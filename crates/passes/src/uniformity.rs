@@ -69,7 +69,7 @@ impl Class {
 pub enum Lanes {
     /// There is one only.
     Single,
-    /// Threads along an axis of the block; axes before it have dimension 1.
+    /// Threads along an axis of the block.
     Threads(Axis),
     /// The threads of a warp. They lie along an axis, or else along several: then no index is a step from lane to lane.
     Warp(Option<Axis>),

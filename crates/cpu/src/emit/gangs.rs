@@ -6,7 +6,7 @@ use super::values::{Num, Res};
 use super::writer::{Elem, Label, Operand, Ty};
 
 impl Fx<'_, '_> {
-    /// Writes `body` once, in loops over the gangs of a block: lanes along one axis, the axes behind it outside.
+    /// Writes `body` once, in loops over the gangs of a block: lanes along one axis, the others outside.
     pub fn gangs_of_block(&mut self, lane_axis: Option<usize>, full: bool, body: &mut dyn FnMut(&mut Self, Label) -> Res<()>) -> Res<()> {
         let Some(mut geometry) = self.gang.geometry else {
             return self.internal("threads outside a kernel");
@@ -15,7 +15,7 @@ impl Fx<'_, '_> {
             return self.gangs_in_a_line(geometry, full, body);
         };
         let mut outer = Vec::new();
-        for axis in (lane_axis + 1..3).rev() {
+        for axis in (0..3).rev().filter(|axis| *axis != lane_axis) {
             let counter = self.count(Operand::Int(0), geometry.block_dim[axis], 1);
             geometry.thread[axis] = Num::Uniform(counter.at);
             outer.push(counter);

@@ -7,9 +7,9 @@ use std::sync::{Arc, Weak};
 
 use weft_forks::Once;
 use weft_ir::order::Cut;
-use weft_ir::{Const, FuncKind, Function, Module, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
+use weft_ir::{Axis, Const, FuncKind, Function, Module, Op, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
 use weft_llvm::Pipeline;
-use weft_passes::flat;
+use weft_passes::{distances, flat};
 use weft_runtime::checked;
 use weft_runtime::grids::joined;
 use weft_runtime::profile::{self, Activity};
@@ -41,6 +41,8 @@ pub struct CpuExecutable {
     target: Target,
     /// Threads of a kernel that run as one gang, if a block has that many.
     width: u32,
+    /// The axis that a kernel's lanes lie along, if a block has enough threads there.
+    along: Axis,
     /// A kernel's gangs have to be its warps.
     has_warps: bool,
     /// Its blocks wait for each other.
@@ -69,6 +71,20 @@ impl Flat {
     }
 }
 
+/// Threads that wait for each other lie along the first axis.
+fn along(function: &Function) -> Axis {
+    let waits = function.body.any(&mut |kind| {
+        matches!(
+            kind,
+            StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::BarrierReduce(..))
+        )
+    });
+    match function.kind {
+        FuncKind::Kernel if !waits => distances::lane_axis(function),
+        _ => Axis::X,
+    }
+}
+
 impl CpuExecutable {
     pub fn new(module: Arc<Module>, options: CompileOptions, target: Target) -> Result<Arc<CpuExecutable>, CompileError> {
         let mut lowered = Module::clone(&module);
@@ -78,6 +94,7 @@ impl CpuExecutable {
         })?;
         Limits::check_shared_arrays(&lowered)?;
         let width = width::choose(lowered.entry_function(), &target);
+        let along = along(lowered.entry_function());
         let has_warps = weft_passes::operands::uses_warps(lowered.entry_function());
         let has_grid_barrier = lowered.entry_function().body.any(&mut |kind| *kind == StmtKind::GridBarrier);
         Ok(Arc::new_cyclic(|me| CpuExecutable {
@@ -87,6 +104,7 @@ impl CpuExecutable {
             options,
             target,
             width,
+            along,
             has_warps,
             has_grid_barrier,
             variants: [const { Once::new() }; variants::COUNT],
@@ -110,8 +128,8 @@ impl CpuExecutable {
             return Form::of_warps(block);
         }
         match self.target.gang {
-            Some(_) => Form::exactly(block, self.width),
-            None => Form::of(block, self.width),
+            Some(_) => Form::exactly(block, self.width, self.along),
+            None => Form::of(block, self.width, self.along),
         }
     }
 

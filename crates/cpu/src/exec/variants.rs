@@ -12,6 +12,9 @@ const WIDTHS: usize = 7;
 /// A gang smaller than this is no use.
 const LEAST_LANES: u32 = 4;
 
+/// So many threads are worth lanes along their axis.
+const ENOUGH_LANES: u32 = 8;
+
 /// How many forms there are.
 pub const COUNT: usize = AXES.len() * WIDTHS * 2;
 
@@ -23,9 +26,13 @@ pub struct Form {
 }
 
 impl Form {
-    /// The form for a block, of at most `width` lanes. They lie along the first axis with more than one thread.
-    pub fn of(block: [u32; 3], width: u32) -> Form {
-        let axis = block.iter().position(|&threads| threads > 1).unwrap_or(0);
+    /// The form for a block, of at most `width` lanes. They lie along an axis that has threads enough for it, else along the first with more
+    /// than one.
+    pub fn of(block: [u32; 3], width: u32, along: Axis) -> Form {
+        let first = block.iter().position(|&threads| threads > 1).unwrap_or(0);
+        let wished = along as usize;
+        let enough = block[wished] >= ENOUGH_LANES || block[wished] >= block[first];
+        let axis = if enough && block[wished] > 1 { wished } else { first };
         let lanes = lanes_for(block[axis], width);
         Form {
             axis,
@@ -35,8 +42,8 @@ impl Form {
     }
 
     /// The same with exactly `width` lanes.
-    pub fn exactly(block: [u32; 3], width: u32) -> Form {
-        let form = Form::of(block, width);
+    pub fn exactly(block: [u32; 3], width: u32, along: Axis) -> Form {
+        let form = Form::of(block, width, along);
         Form {
             lanes: width,
             full: block[form.axis].is_multiple_of(width),
@@ -46,7 +53,7 @@ impl Form {
 
     /// The form of a kernel whose gangs are warps. Where these do not fit an axis, they wrap round.
     pub fn of_warps(block: [u32; 3]) -> Form {
-        let form = Form::exactly(block, WARP);
+        let form = Form::exactly(block, WARP, Axis::X);
         let alone = block.iter().enumerate().all(|(axis, threads)| axis == form.axis || *threads == 1);
         if form.full || alone {
             return form;
@@ -125,7 +132,7 @@ mod tests {
         for index in 0..COUNT {
             assert_eq!(Form::from_index(index).index(), index);
         }
-        let form = Form::of([1, 16, 16], 32);
+        let form = Form::of([1, 16, 16], 32, Axis::X);
         assert_eq!(
             form,
             Form {
@@ -134,7 +141,17 @@ mod tests {
                 full: true
             }
         );
-        assert_eq!(Form::of_warps([64, 4, 1]), Form::of([64, 4, 1], 32));
+        let axis = |block, along| Form::of(block, 32, along).axis;
+        assert_eq!(
+            [
+                axis([16, 16, 1], Axis::Y),
+                axis([64, 4, 1], Axis::Y),
+                axis([2, 4, 1], Axis::Y),
+                axis([64, 1, 1], Axis::Y)
+            ],
+            [1, 0, 1, 0]
+        );
+        assert_eq!(Form::of_warps([64, 4, 1]), Form::of([64, 4, 1], 32, Axis::X));
         assert_eq!(
             [[40, 1, 1], [1, 40, 1], [8, 8, 1], [3, 5, 2]].map(|block| {
                 let form = Form::of_warps(block);
@@ -143,7 +160,7 @@ mod tests {
             [(0, false, 2), (1, false, 2), (3, true, 2), (3, false, 1)]
         );
         assert_eq!(
-            Form::exactly([1, 16, 16], 32),
+            Form::exactly([1, 16, 16], 32, Axis::X),
             Form {
                 axis: 1,
                 lanes: 32,

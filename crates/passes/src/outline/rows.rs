@@ -4,16 +4,9 @@
 //! one by one on all threads; their loops become vectors by themselves. (A stencil of 1024² float32: 33 ns an element with lanes along the
 //! rows, 0.13 with lanes in the row.)
 
-use std::collections::HashSet;
+use weft_ir::{Block, Function, Local, Op, StmtKind, Value};
 
-use weft_ir::{BinOp, Block, Function, Index, Layout, Op, StmtKind, Value};
-
-/// What an access costs, in vectors: all lanes the same element, neighbours, others.
-const SAME: usize = 1;
-const NEIGHBOURS: usize = 2;
-const FAR: usize = 24;
-/// Lanes along the points are no worse than scalar code while accesses cost so much on the average.
-const TOO_FAR: usize = 9;
+use crate::distances::{Moved, TOO_FAR};
 
 /// Do the loops of these points go through memory better than the points do?
 pub fn lie_along_loops(func: &Function, points: &StmtKind) -> bool {
@@ -89,7 +82,7 @@ fn becomes_vectors(func: &Function, body: &Block) -> bool {
 }
 
 /// Is a local read before a turn has set it?
-fn is_read(body: &Block, local: weft_ir::Local) -> bool {
+fn is_read(body: &Block, local: Local) -> bool {
     let mut is_set = false;
     body.any(&mut |kind| match kind {
         StmtKind::Set(to, _) => {
@@ -99,54 +92,4 @@ fn is_read(body: &Block, local: weft_ir::Local) -> bool {
         StmtKind::Let(_, Op::Get(from)) => *from == local && !is_set,
         _ => false,
     })
-}
-
-/// What moves with an index.
-struct Moved {
-    at_all: HashSet<Value>,
-    /// By one, as it does.
-    alike: HashSet<Value>,
-}
-
-impl Moved {
-    fn by(var: Value, block: &Block) -> Moved {
-        let mut moved = Moved {
-            at_all: HashSet::from([var]),
-            alike: HashSet::from([var]),
-        };
-        block.walk(&mut |kind| {
-            let mut is_moved = matches!(kind, StmtKind::Let(_, Op::Get(_)));
-            kind.operands(&mut |value| is_moved |= moved.at_all.contains(&value));
-            let StmtKind::Let(value, op) = kind else { return };
-            if !is_moved {
-                return;
-            }
-            let with = |one: &Value, other: &Value| moved.alike.contains(one) && !moved.at_all.contains(other);
-            let is_alike = match op {
-                Op::Binary(BinOp::Add, a, b) => with(a, b) || with(b, a),
-                Op::Binary(BinOp::Sub, a, b) => with(a, b),
-                Op::Cast(of) => moved.alike.contains(of),
-                _ => false,
-            };
-            moved.at_all.insert(*value);
-            if is_alike {
-                moved.alike.insert(*value);
-            }
-        });
-        moved
-    }
-
-    fn cost(&self, func: &Function, view: Value, indices: &[Index]) -> usize {
-        let moves = |index: &Index| self.at_all.contains(&index.value);
-        let moving = indices.iter().filter(|index| moves(index)).count();
-        let near = match func.ty(view).view().map(|view| view.layout) {
-            Some(Layout::F) => indices.first(),
-            _ => indices.last(),
-        };
-        match near {
-            _ if moving == 0 => SAME,
-            Some(index) if moving == 1 && self.alike.contains(&index.value) => NEIGHBOURS,
-            _ => FAR,
-        }
-    }
 }
