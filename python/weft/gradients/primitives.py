@@ -102,7 +102,7 @@ class Call:
         first = (self.residuals,) if self._keeps else ()
         if self._backward_only and is_transposing() and _TRANSPOSING.tape == self._tape:
             raise ForwardModeError(
-                f"can't apply forward-mode differentiation (jvp) to a custom_vjp function: {_name(self.function)} has a rule for "
+                f"can't apply forward-mode autodiff (jvp) to a custom_vjp function: {_name(self.function)} has a rule for "
                 "cotangents alone; give it one for tangents with weft.custom_jvp, of which its gradient is made, too"
             )
         with transposing(None if self._backward_only else _TRANSPOSING.tape):
@@ -202,8 +202,6 @@ def followed_call(
         given = work(*own_args, **own_keywords)
         if keeps:
             given, residuals = _pair(function, given)
-            # What is written to such arrays later is nothing to the rule.
-            call.residuals = map_tree(lambda leaf: _as_it_is(leaf) if isinstance(leaf, ndarray) else leaf, residuals)
         results, call.spec = flatten(given)
         results = [_as_it_is(_as_array(function, each)) for each in results]
     finally:
@@ -217,6 +215,9 @@ def followed_call(
         raise LostGradientError(
             f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy"
         )
+    if keeps:
+        # What is written to such arrays later is nothing to the rule. Those that others follow are followed in the rule, too.
+        call.residuals = map_tree(lambda leaf: _as_it_is(leaf) if isinstance(leaf, ndarray) else leaf, residuals)
     made = _tape_call(call, arrays, results)
     call.results = [_as_it_is(each) for each in made]
     return unflatten(call.spec, made)

@@ -153,7 +153,7 @@ mod tests {
     }
 
     fn empty() -> Pool {
-        Pool(Mutex::new(VecDeque::new()))
+        Pool(Mutex::default())
     }
 
     #[test]
