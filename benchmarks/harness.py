@@ -7,14 +7,17 @@ alike; a ratio is the median over rounds of times measured in the same round.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib.metadata
 import importlib.util
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 WEFT = "weft"
@@ -253,3 +256,69 @@ def _interleave(ready: list[tuple[Row, Work, float]], seconds: float, inner: int
             time.sleep(0.01)  # let the thread pools of whoever ran before stop spinning
             row.times.append(_once(work, inner))
             row.rounds.append(turn)
+
+
+def limit_threads(cores: int) -> None:
+    """For whoever is imported from here on."""
+    os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
+    for name in ("WEFT", "OMP", "OPENBLAS", "MKL"):
+        os.environ[f"{name}_NUM_THREADS"] = str(cores)
+    if cores == 1:
+        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+
+def marked(ratio: float | None) -> str:
+    """Weft's time over another's as tables have it: in bold where Weft is slower."""
+    return "—" if ratio is None else f"{ratio:.2f}" if ratio <= 1.05 else f"**{ratio:.2f}**"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The table of a page, with a line for each case; `main` is its program.
+
+    The page is docs/NAME.md, which has the table between two marks, and a copy is kept in benchmarks/results.
+    """
+
+    name: str
+    description: str
+    head: Sequence[str]
+    packages: Sequence[str]
+    cases: Callable[[], Sequence[tuple[Any, ...]]]
+    """Each begins with its name. Called when threads are limited."""
+    line: Callable[[tuple[Any, ...], float], list[str]]
+    """The line of a case, measured for about so many seconds for each contender."""
+
+    def main(self) -> None:
+        """Measures what is asked for; `--record` puts the table into the page."""
+        parser = argparse.ArgumentParser(description=self.description)
+        parser.add_argument("names", nargs="*", metavar="NAME", help="parts of names; all if none is given")
+        parser.add_argument("--list", action="store_true", help="list them and stop")
+        parser.add_argument("--quick", action="store_true", help="a quarter of the time")
+        parser.add_argument("--record", action="store_true", help=f"keep the results: docs/{self.name}.md and benchmarks/results")
+        parser.add_argument("--cores", type=int, default=1)
+        chosen = parser.parse_args()
+        limit_threads(chosen.cores)
+        wanted = [case for case in self.cases() if not chosen.names or any(part in case[0] for part in chosen.names)]
+        if chosen.list:
+            print(*(case[0] for case in wanted), sep="\n")
+            return
+        rows = [list(self.head), ["---", *["---:"] * (len(self.head) - 1)]]
+        for at, case in enumerate(wanted, 1):
+            print(f"[{at}/{len(wanted)}] {case[0]}", file=sys.stderr, flush=True)
+            rows.append(self.line(case, 1.0 if chosen.quick else 4.0))
+            print("| " + " | ".join(rows[-1]) + " |", flush=True)
+        if chosen.record:
+            self._record("\n".join("| " + " | ".join(row) + " |" for row in rows), chosen.cores)
+
+    def _record(self, table: str, cores: int) -> None:
+        from report import machine
+
+        here = Path(__file__).resolve().parent
+        page, begin, end = here.parent / "docs" / f"{self.name}.md", f"<!-- {self.name}: begin -->", f"<!-- {self.name}: end -->"
+        before, rest = page.read_text().split(begin)
+        _, after = rest.split(end)
+        used = "one used" if cores == 1 else f"{cores} used"
+        versions = ", ".join(f"{name} {version}" for name, version in installed(self.packages).items())
+        shown = f"{machine().replace(' cores', f' cores, {used}')}. {versions}.\n\n{table}"
+        page.write_text(f"{before}{begin}\n\n{shown}\n\n{end}{after}")
+        (here / "results" / f"{self.name}.md").write_text(shown + "\n")

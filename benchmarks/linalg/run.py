@@ -6,8 +6,6 @@ of a routine's name, such as `svd` or `matmul-64`.
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +13,6 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-BEGIN, END = "<!-- linalg: begin -->", "<!-- linalg: end -->"
-PAGE = HERE.parent.parent / "docs" / "linalg.md"
 
 # Routines of matrices: of a regular one and of a symmetric, positive definite one; what is compared of the results.
 OF_REGULAR: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -38,15 +34,6 @@ PRODUCTS = [(dtype, n) for dtype in ("float32", "float64") for n in (64, 256, 10
 SIZES = (64, 256, 1024)
 # Eigenvalues come in any order.
 UNORDERED = ("eig", "eigvals")
-
-
-def limit_threads(cores: int) -> None:
-    """For whoever is imported from here on."""
-    os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
-    for name in ("WEFT", "OMP", "OPENBLAS", "MKL"):
-        os.environ[f"{name}_NUM_THREADS"] = str(cores)
-    if cores == 1:
-        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
 def cases() -> list[tuple[str, Callable[[Any, Any], Any], tuple[Any, ...]]]:
@@ -115,53 +102,23 @@ def calls_of(arrays: tuple[Any, ...]) -> int:
     return max(1, 200_000 // arrays[0].size) if arrays[0].ndim == 2 else 1
 
 
-def line(name: str, outcome: Any) -> list[str]:
+def line(case: tuple[Any, ...], seconds: float) -> list[str]:
     """A line of the table: milliseconds, and Weft's time over the others'."""
-    from harness import WEFT
+    from harness import WEFT, marked, run
 
+    outcome = run(benchmark(*case, seconds), lambda _: None)
     medians = {row.name: row.median for row in outcome.rows}
     shown = [f"{medians[one] * 1e3:.3g}" if medians.get(one) else "—" for one in (WEFT, "numpy", "jax")]
-    ratios = []
-    for other in ("numpy", "jax"):
-        ratio = medians[WEFT] / medians[other] if medians.get(WEFT) and medians.get(other) else None
-        ratios.append("—" if ratio is None else f"{ratio:.2f}" if ratio <= 1.05 else f"**{ratio:.2f}**")
-    return [f"`{name}`", *shown, *ratios]
+    known = [medians[WEFT] / medians[other] if medians.get(WEFT) and medians.get(other) else None for other in ("numpy", "jax")]
+    return [f"`{outcome.name}`", *shown, *map(marked, known)]
 
 
 def main() -> None:
-    """Measures what is asked for; `--record` puts the table into the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="parts of names; all if none is given")
-    parser.add_argument("--list", action="store_true", help="list them and stop")
-    parser.add_argument("--quick", action="store_true", help="a quarter of the time")
-    parser.add_argument("--record", action="store_true", help="keep the results: docs/linalg.md and benchmarks/results")
-    parser.add_argument("--cores", type=int, default=1)
-    chosen = parser.parse_args()
-    limit_threads(chosen.cores)
-    from harness import installed, run
-    from report import machine
+    """See the top."""
+    from harness import Table
 
-    wanted = [case for case in cases() if not chosen.names or any(part in case[0] for part in chosen.names)]
-    if chosen.list:
-        print(*(case[0] for case in wanted), sep="\n")
-        return
     head = ["call", "Weft, ms", "NumPy, ms", "JAX, ms", "Weft / NumPy", "Weft / JAX"]
-    rows = [head, ["---", *["---:"] * 5]]
-    for at, (name, routine, arrays) in enumerate(wanted, 1):
-        print(f"[{at}/{len(wanted)}] {name}", file=sys.stderr, flush=True)
-        outcome = run(benchmark(name, routine, arrays, 1.0 if chosen.quick else 4.0), lambda _: None)
-        rows.append(line(name, outcome))
-        print("| " + " | ".join(rows[-1]) + " |", flush=True)
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    if chosen.record:
-        text = PAGE.read_text()
-        before, rest = text.split(BEGIN)
-        _, after = rest.split(END)
-        used = "one used" if chosen.cores == 1 else f"{chosen.cores} used"
-        versions = ", ".join(f"{name} {version}" for name, version in installed(["weft", "numpy", "jax"]).items())
-        shown = f"{machine().replace(' cores', f' cores, {used}')}. {versions}.\n\n{table}"
-        PAGE.write_text(f"{before}{BEGIN}\n\n{shown}\n\n{END}{after}")
-        (HERE.parent / "results" / "linalg.md").write_text(shown + "\n")
+    Table("linalg", __doc__.splitlines()[0], head, ["weft", "numpy", "jax"], cases, line).main()
 
 
 if __name__ == "__main__":

@@ -22,15 +22,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 NETWORKS = ("mlp", "cnn")
 
 
-def limit_threads(cores: int) -> None:
-    """For whoever is imported from here on."""
-    os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
-    for name in ("WEFT", "OMP", "OPENBLAS", "MKL"):
-        os.environ[f"{name}_NUM_THREADS"] = str(cores)
-    if cores == 1:
-        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-
-
 def first_step(network: str, name: str) -> dict[str, float]:
     """Seconds until the end of the first step, and of the import before it, in this process."""
     import importlib
@@ -104,8 +95,9 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--first", nargs=2, metavar=("NETWORK", "CONTENDER"), help="the first step of one, in this process")
     chosen = parser.parse_args()
+    from harness import WEFT, Clock, installed, limit_threads, marked, run
+
     limit_threads(chosen.cores)
-    from harness import WEFT, Clock, installed, run
 
     if chosen.cpu_time:
         Clock.use_cpu_time()
@@ -131,9 +123,8 @@ def main() -> None:
             if row.best is None:
                 print(f"| {network} | {row.name} | {row.note} | | | |", flush=True)
                 continue
-            ratio = outcome.ratio(WEFT, row.name) or 0.0
             first, own = firsts[row.name], firsts[WEFT]
-            shown = [f"{row.best * 1e3:.2f}", f"{ratio:.2f}" if ratio <= 1.05 else f"**{ratio:.2f}**"]
+            shown = [f"{row.best * 1e3:.2f}", marked(outcome.ratio(WEFT, row.name))]
             shown += [f"{first['first']:.2f}", f"{first['first'] / own['first']:.1f}"] if first and own else ["—", "—"]
             print(f"| {network} | {row.name} | {' | '.join(shown)} |", flush=True)
 

@@ -167,6 +167,51 @@ def test_donation_that_cannot_be():
         weft.compile(lambda a, b=None: a, donate=1)(a)
 
 
+def test_views_that_are_given_up():
+    """A view of all of an array gives that up; one of a part would take more with it than what was named, and is refused."""
+    step = weft.compile(lambda a, b: (a @ b, a + 1), donate=0)
+    other = weft.asarray(np.ones((3, 3)))
+    for part in (lambda x: x[1:4], lambda x: x[::-2], lambda x: x[:4, 1:], lambda x: x[2], lambda x: x[0:0]):
+        base = weft.asarray(np.arange(15.0).reshape(5, 3))
+        given = weft.compile(lambda a: (other @ other, a + 1), donate=0)
+        for _ in range(3):
+            with pytest.raises(ValueError, match=r"array 0 is given up, and it is a part of another array.*pass a copy"):
+                given(part(base))
+        assert same(host(given(part(base).copy())[1]), host(part(base)) + 1)
+        assert same(host(base), np.arange(15.0).reshape(5, 3))
+    for whole in (lambda x: x.T, lambda x: x[::-1], lambda x: x.reshape(3, 3), lambda x: x[None][0]):
+        base = weft.asarray(np.arange(9.0).reshape(3, 3))
+        _, more = step(whole(base), other)
+        assert same(host(more), host(whole(np.arange(9.0).reshape(3, 3))) + 1)
+        with pytest.raises(ValueError, match="was given up"):
+            host(base)
+    # Twice the same array, and an array beside a view of all of it.
+    for pair in (lambda x: (x, x), lambda x: (x, x.T), lambda x: (x[::-1], x)):
+        base = weft.asarray(np.arange(9.0).reshape(3, 3))
+        expected = host(step._function(*pair(weft.asarray(np.arange(9.0).reshape(3, 3)))))
+        assert same(host(weft.compile(lambda a, b: (a @ b, a + 1), donate=(0, 1))(*pair(base))), expected)
+
+
+def test_many_arguments_that_are_given_up():
+    """More of them than are compared one by one."""
+
+    def step(params, x):
+        return [p * 2 + x.sum() for p in params], x @ x
+
+    compiled = weft.compile(step, donate=0)
+    x = weft.asarray(np.eye(3))
+    params = [weft.asarray(np.full((7, k), k)) for k in range(1, 41)]
+    wanted = [np.full((7, k), float(k)) for k in range(1, 41)]
+    for _ in range(4):
+        (params, _), wanted = compiled(params, x), [each * 2 + 3 for each in wanted]
+        assert same(host(params), wanted)
+    with pytest.raises(ValueError, match="memory is that of another argument"):
+        compiled(params, params[5][:3, :3])
+    params[7] = params[3]
+    (params, _), wanted[7] = compiled(params, x), wanted[3]
+    assert same(host(params), [each * 2 + 3 for each in wanted])
+
+
 def test_decorators_and_functions_of_few_operations():
     @weft.compile(donate=0)
     def scaled(x, k):

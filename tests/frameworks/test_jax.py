@@ -13,7 +13,7 @@ import weft  # noqa: E402
 from weft import njit  # noqa: E402
 
 from . import functions as f  # noqa: E402
-from .functions import DTYPES, numbers  # noqa: E402
+from .functions import DTYPES, SORTS, numbers  # noqa: E402
 
 like = weft.like
 
@@ -30,91 +30,23 @@ def wide():
 @pytest.fixture(scope="module")
 def ops():
     """One operation of every sort."""
-    return {
-        "vectorized": weft.jax_op(f.double, vjp=lambda g: 2 * g),
-        "two operands": weft.jax_op(f.mixed, vjp=lambda x, g, a, n: (2 * a * x * g, n * g)),
-        "returns an array": weft.jax_op(f.scaled, like("x"), vjp=lambda factor, g: factor * g),
-        "returns a number": weft.jax_op(f.squares, like("x", shape=(), dtype="float64"), vjp=lambda x, g: 2 * x * g),
-        "returns several": weft.jax_op(
-            f.both,
-            (lambda x, y: ((x.shape[0], y.shape[1]), x.dtype), like("x", shape=())),
-            vjp=lambda x, y, g: (g[0] @ y.T + g[1], x.T @ g[0]),
-        ),
-        "writes to a parameter": weft.jax_op(f.written, {"out": like("x")}, vjp=lambda g: 3 * g),
-        "kernel": weft.jax_op(f.product, like("a"), vjp=lambda a, b, g: (g * b, g * a)),
-        "kernel in two dimensions": weft.jax_op(
-            f.flipped, {"y": like("x", shape=lambda x: x.shape[::-1])}, grid=lambda x: x.shape[::-1], vjp=lambda n, g: n * g.T
-        ),
-        "kernel with blocks": weft.jax_op(
-            f.total,
-            like("x", shape=1, fill=0),
-            launch=lambda x: (max(-(-x.shape[0] // 32), 1), 32),
-            vjp=lambda x, g: jnp.broadcast_to(g, x.shape),
-        ),
-    }
+    return f.operations(weft.jax_op, {**f.RULES, "kernel with blocks": lambda x, g: jnp.broadcast_to(g, x.shape)})
 
 
 @pytest.fixture(scope="module")
 def derived():
     """The same without a rule: their gradients are Weft's own."""
-    return {
-        "vectorized": weft.jax_op(f.double),
-        "two operands": weft.jax_op(f.mixed),
-        "returns an array": weft.jax_op(f.scaled, like("x")),
-        "returns a number": weft.jax_op(f.squares, like("x", shape=(), dtype="float64")),
-        "returns several": weft.jax_op(f.sums, (lambda x, y: ((x.shape[0], y.shape[1]), x.dtype), like("x", shape=()))),
-        "writes to a parameter": weft.jax_op(f.written, {"out": like("x")}),
-        "kernel": weft.jax_op(f.product, like("a")),
-        "kernel in two dimensions": weft.jax_op(f.flipped, {"y": like("x", shape=lambda x: x.shape[::-1])}, grid=lambda x: x.shape[::-1]),
-        "kernel with blocks": weft.jax_op(f.total, like("x", shape=1, fill=0), launch=lambda x: (max(-(-x.shape[0] // 32), 1), 32)),
-    }
+    return f.operations(weft.jax_op)
 
 
 def arguments(name: str) -> tuple:
     generator = np.random.default_rng(1)
-
-    def array(*shape):
-        return jnp.asarray(generator.standard_normal(shape))
-
-    return {
-        "vectorized": lambda: (array(3, 4),),
-        "two operands": lambda: (array(3, 1), array(4), 0.5),
-        "returns an array": lambda: (array(3, 4), 1.5),
-        "returns a number": lambda: (array(10),),
-        "returns several": lambda: (array(3, 4), array(4, 2)),
-        "writes to a parameter": lambda: (array(5),),
-        "kernel": lambda: (array(100), array(100)),
-        "kernel in two dimensions": lambda: (array(3, 5), 2),
-        "kernel with blocks": lambda: (array(70),),
-    }[name]()
+    return f.arguments(name, lambda *shape: jnp.asarray(generator.standard_normal(shape)))
 
 
 def right(name: str, *a) -> list:
     """The same in JAX's own words."""
-    return {
-        "vectorized": lambda: [2 * a[0]],
-        "two operands": lambda: [a[2] * a[0] * a[0] + a[1]],
-        "returns an array": lambda: [a[0] * a[1]],
-        "returns a number": lambda: [jnp.sum(a[0] ** 2)],
-        "returns several": lambda: [a[0] @ a[1], a[0].sum()],
-        "writes to a parameter": lambda: [3 * a[0]],
-        "kernel": lambda: [a[0] * a[1]],
-        "kernel in two dimensions": lambda: [a[0].T * a[1]],
-        "kernel with blocks": lambda: [a[0].sum()[None]],
-    }[name]()
-
-
-SORTS = [
-    "vectorized",
-    "two operands",
-    "returns an array",
-    "returns a number",
-    "returns several",
-    "writes to a parameter",
-    "kernel",
-    "kernel in two dimensions",
-    "kernel with blocks",
-]
+    return f.expected(name, a)
 
 
 def results(given) -> list:

@@ -18,55 +18,31 @@ like = weft.like
 def ops():
     """One operator of every sort."""
 
-    def op_of(name, function, out=None, **said):
-        return weft.torch_op(function, f"weft_derived::{name}", out, **said)
-
-    return {
-        "vectorized": op_of("double", f.double),
-        "two operands": op_of("mixed", f.mixed),
-        "returns an array": op_of("scaled", f.scaled, like("x")),
-        "returns a number": op_of("squares", f.squares, like("x", shape=(), dtype="float64")),
-        "returns several": op_of("sums", f.sums, (lambda x, y: ((x.shape[0], y.shape[1]), x.dtype), like("x", shape=()))),
-        "writes to a parameter": op_of("written", f.written, {"out": like("x")}),
-        "kernel": op_of("product", f.product, like("a")),
-        "kernel in two dimensions": op_of(
-            "flipped", f.flipped, {"y": like("x", shape=lambda x: x.shape[::-1])}, grid=lambda x: x.shape[::-1]
-        ),
-        "kernel with blocks": op_of("total", f.total, like("x", shape=1, fill=0), launch=lambda x: (max(-(-x.shape[0] // 32), 1), 32)),
-    }
+    return f.operations(lambda function, out, **said: weft.torch_op(function, f"weft_derived::{function.__name__}", out, **said))
 
 
 def tensor(*shape, seed: int = 1):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)).requires_grad_()
 
 
-ARGUMENTS = {
-    "vectorized": lambda: (tensor(3, 4),),
-    "two operands": lambda: (tensor(3, 1), tensor(4), 0.5),
-    "returns an array": lambda: (tensor(3, 4), 1.5),
-    "returns a number": lambda: (tensor(10),),
-    "returns several": lambda: (tensor(3, 4), tensor(4, 2)),
-    "writes to a parameter": lambda: (tensor(5),),
-    "kernel": lambda: (tensor(50), tensor(50, seed=2)),
-    "kernel in two dimensions": lambda: (tensor(3, 5), 2),
-    "kernel with blocks": lambda: (tensor(70),),
-}
-SORTS = list(ARGUMENTS)
+def arguments(name):
+    seeds = iter(range(1, 9))
+    return f.arguments(name, lambda *shape: tensor(*shape, seed=next(seeds)))
 
 
 def loss(given):
     return sum((r * r).sum() for r in (given if isinstance(given, tuple) else (given,)))
 
 
-@pytest.mark.parametrize("name", SORTS)
+@pytest.mark.parametrize("name", f.SORTS)
 def test_against_differences(ops, name):
-    assert torch.autograd.gradcheck(ops[name], ARGUMENTS[name]())
+    assert torch.autograd.gradcheck(ops[name], arguments(name))
 
 
-@pytest.mark.parametrize("name", SORTS)
+@pytest.mark.parametrize("name", f.SORTS)
 def test_of_operands_that_lie_otherwise(ops, name):
     """Views that are not dense: a gradient is the same as for a copy."""
-    args = ARGUMENTS[name]()
+    args = arguments(name)
     views, copies = [], []
     for a in args:
         if isinstance(a, torch.Tensor):
@@ -83,15 +59,15 @@ def test_of_operands_that_lie_otherwise(ops, name):
             torch.testing.assert_close(view.grad, copy.grad)
 
 
-@pytest.mark.parametrize("name", SORTS)
+@pytest.mark.parametrize("name", f.SORTS)
 def test_pytorchs_own_checks(ops, name):
-    torch.library.opcheck(ops[name], ARGUMENTS[name]())
+    torch.library.opcheck(ops[name], arguments(name))
 
 
-@pytest.mark.parametrize("name", SORTS)
+@pytest.mark.parametrize("name", f.SORTS)
 def test_compiled(ops, name):
     torch._dynamo.reset()
-    args = ARGUMENTS[name]()
+    args = arguments(name)
     tensors = [a for a in args if isinstance(a, torch.Tensor)]
     compiled = torch.compile(lambda *args: loss(ops[name](*args)), fullgraph=True, backend="aot_eager")
     for given, right in zip(

@@ -14,7 +14,7 @@ import weft  # noqa: E402
 from weft import njit  # noqa: E402
 
 from . import functions as f  # noqa: E402
-from .functions import DTYPES, FLOATS, numbers  # noqa: E402
+from .functions import DTYPES, FLOATS, SORTS, numbers  # noqa: E402
 
 like = weft.like
 COUNTER = iter(range(10**6))
@@ -28,27 +28,12 @@ def op_of(function, out=None, **said):
 @pytest.fixture(scope="module")
 def ops():
     """One operator of every sort."""
-    return {
-        "vectorized": op_of(f.double, vjp=lambda g: 2 * g),
-        "two operands": op_of(f.mixed, vjp=lambda x, g, a, n: (2 * a * x * g, n * g)),
-        "returns an array": op_of(f.scaled, like("x"), vjp=lambda factor, g: factor * g),
-        "returns a number": op_of(f.squares, like("x", shape=(), dtype="float64"), vjp=lambda x, g: (2 * x * g).to(x.dtype)),
-        "returns several": op_of(
-            f.both,
-            (lambda x, y: ((x.shape[0], y.shape[1]), x.dtype), like("x", shape=())),
-            vjp=lambda x, y, g: (g[0] @ y.T + g[1], x.T @ g[0]),
-        ),
-        "writes to a parameter": op_of(f.written, {"out": like("x")}, vjp=lambda g: 3 * g),
-        "kernel": op_of(f.product, like("a"), vjp=lambda a, b, g: (g * b, g * a)),
-        "kernel in two dimensions": op_of(
-            f.flipped,
-            {"y": like("x", shape=lambda x: (x.shape[1], x.shape[0]))},
-            grid=lambda x: (x.shape[1], x.shape[0]),
-            vjp=lambda n, g: n * g.T,
-        ),
-        "kernel with blocks": op_of(
-            f.total, like("x", shape=1, fill=0), launch=lambda x: (max(-(-x.shape[0] // 32), 1), 32), vjp=lambda x, g: g.expand_as(x)
-        ),
+    rules = {
+        **f.RULES,
+        "returns a number": lambda x, g: (2 * x * g).to(x.dtype),
+        "kernel with blocks": lambda x, g: g.expand_as(x),
+    }
+    return f.operations(op_of, rules) | {
         "kernel in place": op_of(f.added, mutates="y"),
         "function in place": op_of(f.growing, mutates=("x",)),
     }
@@ -61,51 +46,19 @@ def arguments(name: str, grad: bool = True) -> tuple:
     def tensor(*shape, dtype=torch.float64):
         return torch.randn(*shape, dtype=dtype, generator=generator).requires_grad_(grad and "in place" not in name)
 
-    return {
-        "vectorized": lambda: (tensor(3, 4),),
-        "two operands": lambda: (tensor(3, 1), tensor(4), 0.5),
-        "returns an array": lambda: (tensor(3, 4), 1.5),
-        "returns a number": lambda: (tensor(10),),
-        "returns several": lambda: (tensor(3, 4), tensor(4, 2)),
-        "writes to a parameter": lambda: (tensor(5),),
-        "kernel": lambda: (tensor(100), tensor(100)),
-        "kernel in two dimensions": lambda: (tensor(3, 5), 2),
-        "kernel with blocks": lambda: (tensor(70),),
-        "kernel in place": lambda: (tensor(7), tensor(7)),
-        "function in place": lambda: (tensor(7), 0.5),
-    }[name]()
+    in_place = {"kernel in place": lambda: (tensor(7), tensor(7)), "function in place": lambda: (tensor(7), 0.5)}
+    return in_place[name]() if name in in_place else f.arguments(name, tensor)
 
 
-SORTS = [
-    "vectorized",
-    "two operands",
-    "returns an array",
-    "returns a number",
-    "returns several",
-    "writes to a parameter",
-    "kernel",
-    "kernel in two dimensions",
-    "kernel with blocks",
-]
 IN_PLACE = ["kernel in place", "function in place"]
 
 
 def expected(name: str, args: tuple) -> list[np.ndarray]:
     """What NumPy says."""
     a = [x.detach().numpy() if isinstance(x, torch.Tensor) else x for x in args]
-    return {
-        "vectorized": lambda: [2 * a[0]],
-        "two operands": lambda: [a[2] * a[0] * a[0] + a[1]],
-        "returns an array": lambda: [a[0] * a[1]],
-        "returns a number": lambda: [np.sum(a[0] ** 2)],
-        "returns several": lambda: [a[0] @ a[1], a[0].sum()],
-        "writes to a parameter": lambda: [3 * a[0]],
-        "kernel": lambda: [a[0] * a[1]],
-        "kernel in two dimensions": lambda: [a[0].T * a[1]],
-        "kernel with blocks": lambda: [np.array([a[0].sum()])],
-        "kernel in place": lambda: [a[1] + a[0]],
-        "function in place": lambda: [a[0] + a[1]],
-    }[name]()
+    if name in IN_PLACE:
+        return [a[1] + a[0]]
+    return [np.asarray(each) for each in f.expected(name, a)]
 
 
 def results(given) -> list:
@@ -128,7 +81,7 @@ def test_values_in_place(ops, name):
     np.testing.assert_allclose(args[1 if "kernel" in name else 0].numpy(), right)
 
 
-@pytest.mark.parametrize("name", SORTS + IN_PLACE)
+@pytest.mark.parametrize("name", [*SORTS, *IN_PLACE])
 def test_pytorchs_own_checks(ops, name):
     for args in (arguments(name), arguments(name, grad=False)):
         found = torch.library.opcheck(ops[name], args)

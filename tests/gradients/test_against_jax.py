@@ -53,6 +53,7 @@ def test_cases(name: str, case: Case) -> None:
 
 _EQUAL = np.array([1.0, 2.0, 2.0, -1.0])
 _ZEROS = np.array([0.0, 1.0, 0.0, -0.0])
+_CLIPPED = np.repeat([0.0, 1.0, 0.5, -1.0], 3)
 # Two are not as in JAX: the derivative of |x| at 0 is 0 here (there 1), and that of x ** 0 is 0 at 0 (there NaN).
 _CORNERS: dict[str, tuple[Any, ...]] = {
     "max of equal ones": (lambda m, x: m.max(x), _EQUAL),
@@ -79,7 +80,9 @@ _CORNERS: dict[str, tuple[Any, ...]] = {
     "det of a singular matrix": (lambda m, x: m.linalg.det(x), np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])),
     "det of zeros": (lambda m, x: m.linalg.det(x), np.zeros((2, 2))),
     "pinv of equal values": (lambda m, x: m.linalg.pinv(x), np.eye(3) * 2),
-    "clip at its ends": (lambda m, x: m.clip(x, 0.0, 1.0), np.array([-1.0, 0.5, 2.0])),
+    "clip at its ends": (lambda m, x: m.clip(x, 0.0, 1.0), np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan])),
+    "clip from below": (lambda m, x: m.clip(x, 0.0, None), np.array([-1.0, -0.0, 0.0, 1.0])),
+    "clip by arrays at its ends": (lambda m, x, y, z: m.clip(x, y, z), _CLIPPED, np.tile([0.0, 1.0, 1.0], 4), np.tile([1.0, 1.0, 0.0], 4)),
     "take of one element twice": (lambda m, x: x[m.asarray([1, 1, 0])], _EQUAL),
     "hypot of zeros": (lambda m, x, y: m.hypot(x, y), np.array([3.0]), np.array([4.0])),
     "std of equal ones": (lambda m, x: m.std(x), np.array([1.0, 2.0])),

@@ -586,3 +586,20 @@ def test_rules():
     dx = np.zeros(5)
     found = f.grad((x5, 2.0), (dx, None), 3.0)
     assert np.array_equal(dx, np.full(5, 6.0)) and found == (None, 3.0 * np.floor(x5).sum())
+
+
+EXTREMES = {
+    "maximum": (lambda a, b: np.maximum(a, b), (0.5, 0.5)),
+    "minimum": (lambda a, b: np.minimum(a, b), (0.5, 0.5)),
+    "clip from below": (lambda a, b: np.clip(a, b, 9.0), (0.5, 0.5)),
+    "clip from above": (lambda a, b: np.clip(a, -9.0, b), (0.5, 0.5)),
+    "max": (lambda a, b: max(a, b), (1.0, 0.0)),
+    "min": (lambda a, b: min(a, b), (1.0, 0.0)),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_of_equal_numbers(name):
+    """NumPy's hand half to each, as JAX's; Python's are choices of the first."""
+    function, shares = EXTREMES[name]
+    assert weft.njit(function).grad((2.0, 2.0), (None, None), 3.0) == tuple(3.0 * share for share in shares)

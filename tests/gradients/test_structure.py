@@ -261,6 +261,22 @@ class TestRulesOfUsers:
         near(weft.grad(lambda x: weft.vmap(f)(x).sum())(x), 2 * np.cos(x))
         near(weft.vmap(weft.grad(f))(x), 2 * np.cos(x))
 
+    def test_forward_keeps_what_others_follow(self):
+        """It reads nothing of it, and the rule has the derivative."""
+
+        def slope(y):
+            @weft.custom_vjp
+            def f(x):
+                return 2 * weft.sin(x)
+
+            f.defvjp(lambda x: (f(x), y), lambda y, cotangent: (2 * weft.cos(y) * cotangent,))
+            return weft.grad(f)(1.0)
+
+        ys = np.arange(3.0)
+        near(weft.vmap(slope)(ys), 2 * np.cos(ys))
+        near(weft.compile(weft.vmap(slope))(weft.asarray(ys)), 2 * np.cos(ys))
+        near(weft.grad(slope)(4.0), -2 * np.sin(4.0))
+
     def test_a_way_back_that_forward_keeps(self):
         @weft.custom_vjp
         def f(x):

@@ -165,3 +165,70 @@ def test_indices_that_are_found_in_many_values() -> None:
     np.testing.assert_array_equal(np.asarray(found), np.searchsorted([-0.5, 0.5], _X[0]))
     found = weft.vmap(lambda x: weft.take(x, weft.argmax(x)))(x)
     np.testing.assert_array_equal(np.asarray(found), _X[0].max(axis=1))
+
+
+# Indices of which there are many.
+
+_ROWS = np.array([[0, 0, 2], [1, 1, 1], [3, 0, 3]])
+_NUMBERS = np.array([1, 2, 0])
+_MANY = np.random.default_rng(5).uniform(0.5, 1.5, (3, 4, 3))
+
+
+def _put(x: Any, *key_and_value: Any) -> Any:
+    *key, value = key_and_value
+    made = x * x
+    made[tuple(key)] = value
+    return made
+
+
+def _added(x: Any, *key_and_value: Any) -> Any:
+    *key, value = key_and_value
+    made = x * x
+    made[tuple(key)] += value
+    return made
+
+
+# Of each a function of an element of the batch, and the arguments that have one for each.
+_OF_MANY: dict[str, tuple[Any, ...]] = {
+    "one": (lambda x, i: x[i], _MANY, _NUMBERS),
+    "one, of the last": (lambda x, i: x[..., i], _MANY, _NUMBERS),
+    "one, behind a slice": (lambda x, i: x[1:, i], _MANY, _NUMBERS),
+    "one, from the end": (lambda x, i: x[-i - 1], _MANY, _NUMBERS),
+    "two": (lambda x, i, j: x[i, j], _MANY, _NUMBERS, _NUMBERS[::-1]),
+    "one beside a row": (lambda x, i, j: x[j, i], _MANY, _NUMBERS, _ROWS),
+    "one with a new axis": (lambda x, i: x[i, None, ::2], _MANY, _NUMBERS),
+    "a row": (lambda x, i: x[i], _MANY, _ROWS),
+    "put at one": (_put, _MANY, _NUMBERS, _MANY[:, 0]),
+    "put at one of one": (_put, _MANY, _NUMBERS, _NUMBERS, _MANY[:, 0, 0]),
+    "put at one beside a row": (_put, _MANY, _ROWS, _NUMBERS, _MANY[:, 0]),
+    "put at a row": (_put, _MANY, _ROWS, _MANY[:, 1:]),
+    "put at a row, all alike": (_put, _MANY, _ROWS, _MANY[:, 0, 0]),
+    "added at one": (_added, _MANY, _NUMBERS, _MANY[:, 0]),
+    "added at a row": (_added, _MANY, _ROWS, _MANY[:, 1:]),
+}
+
+
+@pytest.mark.parametrize("is_mapped", [True, False], ids=["mapped", "the same"])
+@pytest.mark.parametrize("name", _OF_MANY)
+def test_indices_of_which_there_are_many(name: str, is_mapped: bool) -> None:
+    """As one by one; gradients, too, and inside of another batch, and inside of a captured function."""
+    f, x, *rest = _OF_MANY[name]
+    x = x if is_mapped else x[0]
+    axes = (0 if is_mapped else None, *[0] * len(rest))
+    given = [weft.asarray(each) for each in (x, *rest)]
+    of_each = [[each if axis is None else each[at] for each, axis in zip(given, axes)] for at in range(3)]
+    numbers = [[int(each) if each.dtype.kind == "i" and not each.ndim else each for each in row] for row in of_each]
+    np.testing.assert_array_equal(weft.vmap(f, axes)(*given), np.stack([np.asarray(f(*row)) for row in numbers]))
+    np.testing.assert_array_equal(weft.compile(weft.vmap(f, axes))(*given), np.stack([np.asarray(f(*row)) for row in numbers]))
+    places = [at for at, each in enumerate(given) if each.dtype.kind == "f"]
+
+    def loss(*args: Any) -> Any:
+        found = f(*args)
+        return (found * weft.arange(float(found.size)).reshape(found.shape) ** 2).sum()
+
+    found = weft.vmap(weft.grad(loss, places), axes)(*given)
+    wanted = [weft.grad(loss, places)(*row) for row in numbers]
+    for at, each in enumerate(found):
+        np.testing.assert_allclose(each, np.stack([np.asarray(row[at]) for row in wanted]), rtol=1e-12)
+    inner = weft.vmap(lambda x: weft.vmap(lambda *rest: f(x, *rest))(*given[1:]))(weft.asarray(_MANY))
+    np.testing.assert_array_equal(inner, np.stack([[np.asarray(f(weft.asarray(each), *row[1:])) for row in numbers] for each in _MANY]))

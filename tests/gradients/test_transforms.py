@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -501,3 +502,110 @@ def test_long_tapes_neither_recurse_nor_stay():
 
     same(weft.grad(f)(1.0), 1.0001**20_000, 1e-9)
     gc.collect()
+
+
+class _Thing:
+    """What a reference that does not count can be held of."""
+
+
+def cycle(way):
+    """A call that a tape took down knows a function, and this the way back over that tape: a thing in the cycle, and who holds it."""
+    thing = _Thing()
+    held = {"thing": thing}
+
+    @weft.custom_vjp
+    def f(x):
+        return x * 2
+
+    f.defvjp(lambda x: (f(x), (held, x)), lambda kept, cotangent: (kept[0]["thing"].by * cotangent,))
+    f._is_linear = True
+    thing.by = 3.0
+    x = weft.asarray([1.0, 2.0])
+    if way == "linearize":
+        held["back"] = weft.linearize(f, x)[1]
+    elif way == "nested":
+        held["back"] = weft.vjp(lambda x: weft.vjp(f, x)[1](weft.ones(2))[0] * f(x), x)[1]
+    elif way == "residuals":
+        f.defvjp(lambda x: (f(x), held), lambda kept, cotangent: (kept["thing"].by * cotangent,))
+        _, held["back"] = weft.vjp(lambda x: weft.sin(f(x)) * 2, x)
+    else:
+        _, held["back"] = weft.vjp(lambda x: f(f(x)) + 1, x)
+        same(held["back"](weft.ones(2))[0], [9.0, 9.0])
+    return thing, held
+
+
+@pytest.mark.parametrize("way", ["vjp", "linearize", "nested", "residuals"])
+def test_cycles_through_tapes_are_collected(way):
+    found = list(cycle(way))
+    alive = weakref.ref(found.pop(0))
+    gc.collect()
+    assert alive() is found[0]["thing"]
+    same(found[0]["back"](weft.ones(2))[0] * 0, [0.0, 0.0])
+    found.clear()
+    gc.collect()
+    assert alive() is None
+
+
+# What a rule for cotangents cannot do.
+
+
+def _of_sines(rule):
+    f = weft.custom_vjp(lambda x: weft.sin(x) * 2)
+    if rule == "one":
+        f.defvjp(lambda cotangent, result, x: (cotangent * weft.cos(x) * 2,))
+    else:
+        f.defvjp(lambda x: (weft.sin(x) * 2, weft.cos(x) * 2), lambda slope, cotangent: (cotangent * slope,))
+    return f
+
+
+_FORWARD = {
+    "jvp": lambda f, x: weft.jvp(f, (x,), (x,)),
+    "jacfwd": lambda f, x: weft.jacfwd(f)(x),
+    "linearize": lambda f, x: weft.linearize(f, x),
+    "jvp of vmap": lambda f, x: weft.jvp(weft.vmap(f), (x,), (x,)),
+    "vmap of jvp": lambda f, x: weft.vmap(lambda x: weft.jvp(f, (x,), (x,))[1])(x),
+    "jvp of checkpoint": lambda f, x: weft.jvp(weft.checkpoint(f), (x,), (x,)),
+    "grad of jvp": lambda f, x: weft.grad(lambda x: weft.jvp(f, (x,), (weft.ones(2),))[1].sum())(x),
+}
+
+
+@pytest.mark.parametrize("rule", ["one", "two"])
+@pytest.mark.parametrize("way", _FORWARD)
+def test_no_tangents_of_custom_vjp(way, rule):
+    """JAX's words; what goes backwards first is no matter of it."""
+    f, x = _of_sines(rule), weft.asarray([0.5, 1.0])
+    with pytest.raises(GradientError, match=r"can't apply forward-mode.*\(jvp\) to a custom_vjp function: .*weft\.custom_jvp"):
+        _FORWARD[way](f, x)
+    # It is over: nothing of it is left to the next.
+    same(weft.grad(lambda x: f(x).sum())(x), 2 * np.cos([0.5, 1.0]))
+    same(weft.grad(lambda x: weft.grad(lambda x: f(x).sum())(x).sum())(x), -2 * np.sin([0.5, 1.0]))
+    same(weft.jvp(weft.grad(lambda x: f(x).sum()), (x,), (weft.ones(2),))[1], -2 * np.sin([0.5, 1.0]))
+    same(weft.hessian(lambda x: f(x).sum())(x), np.diag(-2 * np.sin([0.5, 1.0])))
+    same(weft.jvp(lambda x: x * f(weft.stop_gradient(x)), (x,), (weft.ones(2),))[1], 2 * np.sin([0.5, 1.0]))
+
+
+def test_arrays_that_rules_do_not_know_of():
+    """A tape of whatever is read would follow them, were they not read by a function with a rule: their gradient would be lost."""
+    w, x = weft.asarray([1.0, 2.0]), weft.asarray([3.0, 4.0])
+    scaled = weft.custom_vjp(lambda x: x * w)
+    scaled.defvjp(lambda cotangent, result, x: (cotangent * w,))
+    with weft.tape(), pytest.raises(GradientError, match="none of its arguments"):
+        scaled(x)
+    with weft.tape(x):
+        y = scaled(x).sum()
+    y.backward()
+    same(x.grad, [1.0, 2.0])
+    x.grad = None
+    stopped = weft.custom_vjp(lambda x: x * weft.stop_gradient(w) + weft.ones(2))
+    stopped.defvjp(lambda cotangent, result, x: (cotangent * w,))
+    with weft.tape():
+        y = stopped(x).sum()
+    y.backward()
+    same(x.grad, [1.0, 2.0])
+    assert w.grad is None
+    both = weft.custom_vjp(lambda x, w: x * w)
+    both.defvjp(lambda cotangent, result, x, w: (cotangent * w, cotangent * x))
+    with weft.tape():
+        y = both(x, w).sum()
+    y.backward()
+    same(w.grad, [3.0, 4.0])

@@ -187,8 +187,9 @@ impl Storage {
     pub fn given_up(&self) -> Arc<Storage> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let nothing = Node::pending_on(current.device, current.elem, current.shape.clone(), Kind::StandIn);
+        static GONE: OnceLock<Arc<Error>> = OnceLock::new();
         let gone = "this array was given up to a captured function (donate=), and its memory is used otherwise";
-        nothing.fail(Arc::new(Error::Value(gone.into())));
+        nothing.fail(GONE.get_or_init(|| Arc::new(Error::Value(gone.into()))).clone());
         let value = std::mem::replace(&mut *current, nothing);
         drop(current);
         Storage::new(self.elem, value)

@@ -87,6 +87,11 @@ pub trait Call: Debug + Send + Sync {
         Err(Error::Internal("a call that is no routine".into()))
     }
 
+    /// The operand that a result of a routine may be put over: each of its elements is read before that of the result is written.
+    fn replaces(&self, _result: usize) -> Option<usize> {
+        None
+    }
+
     /// The types and shapes of its results for operands that are not there yet; what is wrong with these.
     fn gives(&self, _operands: &[Value]) -> Result<Vec<(Scalar, Dims)>> {
         Err(Error::Internal("a call that does not say what it gives".into()))
@@ -233,7 +238,7 @@ enum Source {
 }
 
 /// A value of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
     Leaf(usize),
     Made(usize),
@@ -493,18 +498,12 @@ impl Graph {
 /// The same without sizes, but for which are 0, 1 or more: of arrays that are all of their storages. None where some are not.
 pub fn key_of_ranks(args: &[Array]) -> Option<Vec<u64>> {
     let mut key = Vec::new();
-    for arg in args {
+    for (arg, first) in args.iter().zip(first_of_each(args)) {
         // What is recorded starts from the storages' values: a reshaped array has another shape than these.
         if !arg.is_whole() || !arg.own || arg.read_only || arg.shape != arg.storage.now().shape {
             return None;
         }
-        let first = args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));
-        key.extend([
-            first.map_or(0, |at| at as u64),
-            arg.elem as u64,
-            u64::from(arg.device()),
-            arg.rank() as u64,
-        ]);
+        key.extend([first, arg.elem as u64, u64::from(arg.device()), arg.rank() as u64]);
         key.extend(arg.shape.iter().map(|&n| n.min(2)));
     }
     Some(key)
@@ -514,10 +513,23 @@ pub fn key_of_ranks(args: &[Array]) -> Option<Vec<u64>> {
 /// share one.
 pub fn key(args: &[Array]) -> Vec<u64> {
     let mut key = Vec::new();
-    for arg in args {
-        let first = args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));
-        key.push(first.map_or(0, |at| at as u64));
+    for (arg, first) in args.iter().zip(first_of_each(args)) {
+        key.push(first);
         arg.describe(&mut key);
     }
     key
+}
+
+/// More arguments than that are looked up, not compared with each other.
+const FEW: usize = 12;
+
+/// For each argument the first one that has its storage.
+fn first_of_each(args: &[Array]) -> SmallVec<[u64; FEW]> {
+    if args.len() <= FEW {
+        let first = |arg: &Array| args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));
+        return args.iter().map(|arg| first(arg).map_or(0, |at| at as u64)).collect();
+    }
+    let mut known: HashMap<*const Storage, u64> = HashMap::with_capacity(args.len());
+    let first = |(at, arg): (usize, &Array)| *known.entry(Arc::as_ptr(&arg.storage)).or_insert(at as u64);
+    args.iter().enumerate().map(first).collect()
 }

@@ -32,6 +32,7 @@ mod run;
 pub mod schedule;
 mod single;
 mod staged;
+pub mod steps;
 pub mod tape;
 mod text;
 mod threads;

@@ -18,10 +18,7 @@ pub struct Placed {
 impl Placed {
     /// The elements of a value, as NumPy would be given them.
     pub fn of(value: &Value) -> Result<Placed> {
-        if let Some(placed) = as_it_lies(value) {
-            return Ok(placed);
-        }
-        Placed::dense(value)
+        Placed::as_it_lies(value).map_or_else(|| Placed::dense(value), Ok)
     }
 
     /// The same one behind the other.
@@ -35,37 +32,37 @@ impl Placed {
         })
     }
 
+    /// Those of what is stored, or a view of what is.
+    pub fn as_it_lies(value: &Value) -> Option<Placed> {
+        if let Some(piece) = value.piece() {
+            return Some(Placed {
+                piece,
+                offset: 0,
+                strides: dims::dense(&value.shape, value.elem.size()),
+            });
+        }
+        match value.kind()? {
+            Kind::View { of, map } => {
+                let piece = stored(&of)?;
+                let (offset, strides) = dims::through(&map, &dims::dense(&of.shape, of.elem.size()), value.shape.len());
+                Some(Placed { piece, offset, strides })
+            }
+            Kind::Strided { of, offset, strides } => Some(Placed {
+                piece: of.piece()?,
+                offset,
+                strides: *strides,
+            }),
+            Kind::Reshape(of) => Some(Placed {
+                piece: stored(&of)?,
+                offset: 0,
+                strides: dims::dense(&value.shape, value.elem.size()),
+            }),
+            _ => None,
+        }
+    }
+
     pub fn address(&self) -> u64 {
         self.piece.address().wrapping_add_signed(self.offset)
-    }
-}
-
-/// What is stored, or a view of what is.
-fn as_it_lies(value: &Value) -> Option<Placed> {
-    if let Some(piece) = value.piece() {
-        return Some(Placed {
-            piece,
-            offset: 0,
-            strides: dims::dense(&value.shape, value.elem.size()),
-        });
-    }
-    match value.kind()? {
-        Kind::View { of, map } => {
-            let piece = stored(&of)?;
-            let (offset, strides) = dims::through(&map, &dims::dense(&of.shape, of.elem.size()), value.shape.len());
-            Some(Placed { piece, offset, strides })
-        }
-        Kind::Strided { of, offset, strides } => Some(Placed {
-            piece: of.piece()?,
-            offset,
-            strides: *strides,
-        }),
-        Kind::Reshape(of) => Some(Placed {
-            piece: stored(&of)?,
-            offset: 0,
-            strides: dims::dense(&value.shape, value.elem.size()),
-        }),
-        _ => None,
     }
 }
 

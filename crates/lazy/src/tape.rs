@@ -274,10 +274,14 @@ impl Tape {
         &self.leaves
     }
 
+    /// Was a storage there before? What was made meanwhile is followed if it was made of what is.
+    fn may_find(&self, storage: &Storage) -> bool {
+        storage.number() < self.began
+    }
+
     /// Follows a storage's value, unless it does.
     fn find(&mut self, storage: &Arc<Storage>) {
-        // What was made meanwhile is followed if it was made of what is.
-        if storage.number() >= self.began {
+        if !self.may_find(storage) {
             return;
         }
         let value = Storage::value(storage);
@@ -338,7 +342,8 @@ pub fn read(storage: &Arc<Storage>) {
     let paused = PAUSED.get();
     if paused > 0 && !LOOKED.get() {
         let value = storage.now();
-        let follows = |tape: &Tape| tape.place(&value).is_some();
+        let would = |tape: &Tape| tape.follow == Follow::Everything && tape.may_find(storage) && has_gradient(&value);
+        let follows = |tape: &Tape| tape.place(&value).is_some() || would(tape);
         LOOKED.set(TAPES.with_borrow(|tapes| tapes.iter().take(paused).any(follows)));
     }
     let count = TAPES.with_borrow(Vec::len);

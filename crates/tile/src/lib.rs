@@ -12,6 +12,7 @@ mod halves;
 mod integers;
 mod iota;
 mod run;
+pub mod steps;
 mod strided;
 mod truths;
 mod whole;

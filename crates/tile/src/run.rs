@@ -144,7 +144,7 @@ unsafe fn avx2<B: Body>(out: *mut u8, args: *const Arg, n: usize) {
 
 /// The level of this machine.
 #[cfg(target_arch = "x86_64")]
-fn level() -> usize {
+pub(crate) fn level() -> usize {
     let has_avx2 = is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
@@ -155,7 +155,7 @@ fn level() -> usize {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn level() -> usize {
+pub(crate) fn level() -> usize {
     0
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _fold, _followed, _full, _part, _select, ndarray
+from weft._weft import _assign, _cast, _fold, _followed, _full, _part, _select, _tape_is_here, ndarray
 
 from ._common import (
     MISSING,
@@ -95,6 +95,9 @@ def _bounded(a: ndarray, bound: Any, beyond: str) -> ndarray:
     if "c" in kinds:
         within = u("greater" if beyond == "less" else "less", a, bound)
         return _select(u("logical_or", within, u("isnan", a)), a, bound)
+    if _tape_is_here() and _followed(a, bound):
+        # Their gradient is JAX's: what is equal to a bound and the bound have half of it each. Of zeros they have the second one.
+        return u("maximum" if beyond == "less" else "minimum", bound, a)
     outside = u(beyond, a, bound)
     return _select(outside if is_number else u("logical_or", outside, u("isnan", bound)), bound, a)
 

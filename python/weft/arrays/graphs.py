@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._files import Path, whole_file
 from weft._weft import _followed, _full, _Graph, _graph_of_text, ndarray
 
 from ._common import as_device, as_dtype
@@ -23,13 +24,14 @@ _MOST_DEPTH = 64
 _DEVICE = re.compile(r"%\d+ [a-z0-9]+\[[0-9,]*\]@([a-z]+:\d+) ")
 
 
-def save_graph(path: str | os.PathLike[str], function: Callable[..., Any], /, *args: Any, **keywords: Any) -> None:
+def save_graph(path: Path, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> None:
     """Captures a function, or what `compile` made of one, for arguments like these, and writes the graph to a file.
 
     The graph holds for arrays of the dtypes, shapes and devices of `args` and `keywords`, and for all other arguments as they are.
     Arrays that the function knows by global names are written with their elements. What is written is text: operations by their
-    names, and numbers; `load_graph` runs nothing else. ValueError for what a file cannot hold: random numbers, functions that are
-    called at once but for products of matrices, vectorized functions of yours, writes to arrays known by global names.
+    names, and numbers; `load_graph` runs nothing else. What was in the file is replaced when all is written. ValueError for what a
+    file cannot hold: random numbers, functions that are called at once but for products of matrices and the steps of `weft.nn`'s
+    optimizers, vectorized functions of yours, writes to arrays known by global names.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "scaled.graph")
@@ -47,11 +49,12 @@ def save_graph(path: str | os.PathLike[str], function: Callable[..., Any], /, *a
     graph, results = compiled._captured(spec, [_full(x.shape, 0, x.dtype, x.device) for x in arrays])
     body = graph.text()
     text = f"{_FIRST}\n{told}\n{_json(('returns', [_line_of(results, 0)]))}\n{body}"
-    with open(path, "w", encoding="ascii", newline="\n") as file:
-        file.write(f"{text}end {hashlib.sha256(text.encode('ascii')).hexdigest()}\n")
+    content = text.encode("ascii")
+    with whole_file(path) as file:
+        file.write(content + f"end {hashlib.sha256(content).hexdigest()}\n".encode("ascii"))
 
 
-def load_graph(path: str | os.PathLike[str]) -> LoadedGraph:
+def load_graph(path: Path) -> LoadedGraph:
     """The graph that `save_graph` wrote, to be called as the function was: with arrays of the same dtypes, shapes and devices.
 
     All of the file is checked before any of it is used. ValueError with the number of the line where it is damaged, of another version, or

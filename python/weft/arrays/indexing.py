@@ -23,6 +23,7 @@ from weft._weft import (
     _reshape,
     _select,
     _tape_is_here,
+    _tape_lacks_elements,
     _to_numpy,
     ndarray,
 )
@@ -162,6 +163,9 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     >>> x
     array([ 5., -1.,  7., -1.])
     """
+    if _tape_is_here() and _lacks_elements(key):
+        _put_followed(x, key, value)
+        return
     entries = _entries(x, key)
     if not _advanced(entries):
         x[tuple(part.value for part in entries)] = value
@@ -169,12 +173,22 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if _is_lone_mask(entries) and _set_masked(x, entries[0].value, value):
         return
     if _tape_is_here() and _followed(x, key, value):
-        from weft.gradients.rules import subscripts
-
-        subscripts.check(key)
-        _assign(x, subscripts.with_elements(x, key, _value_for(x, value)))
+        _put_followed(x, key, value)
         return
     put(x, entries, value)
+
+
+def _lacks_elements(key: Any) -> bool:
+    """Whether indices are among a subscript's parts that are arrays without elements, as `vmap` has them: also such without axes."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return _tape_lacks_elements([part for part in parts if isinstance(part, ndarray)])
+
+
+def _put_followed(x: ndarray, key: Any, value: Any) -> None:
+    from weft.gradients.rules import subscripts
+
+    subscripts.check(key)
+    _assign(x, subscripts.with_elements(x, key, _value_for(x, value)))
 
 
 def _value_for(x: ndarray, value: Any) -> ndarray:

@@ -51,7 +51,7 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis
             found = [_tape_place(each) for each in results]
         finally:
             tape = _tape_end()
-        values = _forward(tape, arrays, count)
+        values = _forward(tape, arrays, count, found)
         made = []
         for place, result in zip(found, results):
             made.append(values[place] if place is not None else _broadcast(result, (count, *result.shape)))
@@ -132,10 +132,20 @@ def _moved(value: ndarray, axis: int | None) -> ndarray:
     return value if axis == 0 else moveaxis(value, 0, axis)
 
 
-def _forward(tape: Any, arrays: Sequence[ndarray], count: int) -> dict[int, ndarray]:
-    """What was taken down, of all values at once: an array for each place."""
+def _needed(tape: Any, wanted: Sequence[int | None]) -> list[int]:
+    """The entries that some places follow from, in order. Others may be of values that only an inner `vmap` has many of."""
+    places, entries = {place for place in wanted if place is not None}, []
+    for at in reversed(range(len(tape))):
+        if not places.isdisjoint(tape.results(at)):
+            places.update(place for place in tape.operands(at) if place is not None)
+            entries.append(at)
+    return entries[::-1]
+
+
+def _forward(tape: Any, arrays: Sequence[ndarray], count: int, wanted: Sequence[int | None]) -> dict[int, ndarray]:
+    """What was taken down, of all values at once: an array for each place that the wanted ones follow from."""
     values = dict(zip(tape.leaves(), arrays))
-    for at in range(len(tape)):
+    for at in _needed(tape, wanted):
         operands = [None if place is None else values[place] for place in tape.operands(at)]
         if tape.sort(at) == "call":
             made = _called(tape.what(at), operands, count)

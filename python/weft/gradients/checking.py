@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.errors import GradcheckError
+from weft.gradients.trees import flatten, unflatten
 
 # Steps and tolerances by the bytes of a real number: the step near the cube root of its precision, where rounding and curvature weigh
 # alike.
@@ -27,17 +29,17 @@ def gradcheck(
 ) -> bool:
     """Compares a function's gradient with central differences; True, or an error that shows the worst element.
 
-    `f` is a function of numbers and arrays, called as ``f(*args)``. What it returns (a number, an array, or a tuple of them) is weighed
-    with random numbers into one, whose derivatives by every element of every float argument are compared. `gradient` is called as
-    ``gradient(args, cotangent)`` and gives a gradient, or None, for each argument; it may be left out for what has one of its own:
-    functions of `weft.njit`, whose arrays are then differentiated by what is returned and by what is written to them, and functions of
-    weft arrays, which `weft.vjp` differentiates. Arguments that are not floats are constants.
+    `f` is a function of numbers and arrays, also in tuples, lists and dicts, called as ``f(*args)``. What it returns, as nested as one
+    likes, is weighed with random numbers into one number, whose derivatives by every element of every float are compared. `gradient` is
+    called as ``gradient(args, cotangent)`` and gives for each argument a gradient, nested as the argument is, or None; it may be left out
+    for what has one of its own: functions of `weft.njit`, whose NumPy arrays are then differentiated by what is returned and by what is
+    written to them, and functions of weft arrays, which `weft.vjp` differentiates. What is no float is a constant.
 
     `step`, `rtol` and `atol` are chosen by the narrowest dtype where they are not given: 1e-6, 1e-5 and 1e-6 for float64, 1e-2 for all of
-    them for float32. Complex arguments have JAX's gradients: of a real function the derivative by the real part minus i times that by the
-    imaginary one.
+    them for float32, 1e-1 for floats of 16 bits, whose differences tell little more than a sign. Complex arguments have JAX's gradients:
+    of a real function the derivative by the real part minus i times that by the imaginary one.
 
-    Raises GradcheckError, an AssertionError, for the first argument that is wrong.
+    Raises GradcheckError, an AssertionError, for the first argument that is wrong; ValueError where there is nothing to compare.
 
     >>> import numpy as np
     >>> import weft
@@ -49,66 +51,124 @@ def gradcheck(
     """
     args = tuple(args)
     rng = np.random.default_rng(seed)
-    items = [np.asarray(arg).real.dtype.itemsize for arg in args if _is_float(arg)]
-    if not items:
+    leaves, spec = flatten(args)
+    widths = [np.asarray(leaf).real.dtype.itemsize for leaf in leaves if _is_float(leaf)]
+    if not widths:
         raise ValueError("gradcheck: there is no float among the arguments")
-    width = min(min(items), 8)
+    width = min(*widths, 8)
     step = _STEPS[width] if step is None else step
     rtol = _TOLERANCES[width][0] if rtol is None else rtol
     atol = _TOLERANCES[width][1] if atol is None else atol
-    result = f(*map(_copy, args))
-    cotangent = _weights(result, rng)
-    shadows = [_random_like(arg, rng) if gradient is None and isinstance(arg, np.ndarray) and _is_float(arg) else None for arg in args]
-    found = _found(f, args, gradient, cotangent, shadows)
-    if len(found) != len(args):
-        raise TypeError(f"gradcheck: {len(found)} gradients were given for {len(args)} arguments")
+    results, of_results = flatten(f(*unflatten(spec, map(_copy, leaves))))
+    # None is the weight of what is no float.
+    weights = [_random_like(result, rng) if _is_inexact(np.asarray(result).dtype) else None for result in results]
+    cotangent = unflatten(of_results, weights)
+    own = _own_gradient(f, args, leaves) if gradient is None else None
+    # What is left in arrays that compiled code may write to counts as a result.
+    shadows = [_random_like(leaf, rng) if own and isinstance(leaf, np.ndarray) and _is_float(leaf) else None for leaf in leaves]
+    if gradient is not None:
+        given = gradient(args, cotangent)
+    elif own is not None:
+        given = _by_adjoint(own, args, cotangent, shadows)
+    else:
+        given = _by_vjp(f, leaves, spec, weights)
+    if len(given) != len(args):
+        raise TypeError(f"gradcheck: {len(given)} gradients were given for {len(args)} arguments")
+    found = [each for at, arg in enumerate(args) for each in _beside(arg, given[at], at)]
 
-    def total(new: list[Any]) -> complex:
-        fresh = [_copy(arg) for arg in new]
-        value = _weighed(f(*fresh), cotangent)
-        return value + sum(_weighed(array, weight) for array, weight in zip(fresh, shadows, strict=True) if weight is not None)
+    def total(new: list[Any]) -> float:
+        fresh = [_copy(leaf) for leaf in new]
+        found = flatten(f(*unflatten(spec, fresh)))[0]
+        return _weighed(found, weights) + _weighed(fresh, shadows)
 
-    for at, arg in enumerate(args):
-        if _is_float(arg) and found[at] is not None:
-            expected = _differences(total, list(args), at, step)
-            _compare(np.asarray(found[at]), expected, rtol, atol, at)
+    places = _places(args)
+    compared = [at for at, leaf in enumerate(leaves) if _is_float(leaf) and found[at] is not None]
+    if not compared:
+        raise ValueError("gradcheck: no float among the arguments has a gradient")
+    for at in compared:
+        _compare(np.asarray(found[at]), _differences(total, leaves, at, step), rtol, atol, places[at])
     return True
 
 
-def _found(f: Any, args: tuple[Any, ...], gradient: Callable[..., Any] | None, cotangent: Any, shadows: list[Any]) -> Sequence[Any]:
-    if gradient is not None:
-        return gradient(args, cotangent)
+def _own_gradient(f: Any, args: tuple[Any, ...], leaves: list[Any]) -> Any:
+    """The adjoint of compiled code, if there is one, and it is called with numbers and NumPy arrays."""
     own = getattr(f, "grad", None)
-    if own is None:
-        return _of_arrays(f, args, cotangent)
+    is_plain = len(leaves) == len(args) and all(isinstance(leaf, (np.ndarray, *_NUMBERS)) for leaf in leaves if _is_float(leaf))
+    return own if is_plain else None
+
+
+def _by_adjoint(own: Any, args: tuple[Any, ...], cotangent: Any, shadows: list[Any]) -> list[Any]:
     given = tuple(_copy(shadow) for shadow in shadows)
     scalars = own(args, given, cotangent)
     return [shadow if shadow is not None else scalar for shadow, scalar in zip(given, scalars, strict=True)]
 
 
-def _of_arrays(f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any) -> Sequence[Any]:
-    """The gradients of a function of weft arrays: others are given to it as they are."""
+def _by_vjp(f: Callable[..., Any], leaves: list[Any], spec: Any, weights: list[Any]) -> Any:
+    """The gradients of a function of weft arrays: what is no float is given to it as it is."""
     from weft.gradients.transforms import vjp
 
-    moving = [at for at, arg in enumerate(args) if _is_float(arg)]
+    moving = [at for at, leaf in enumerate(leaves) if _is_float(leaf)]
 
     def of_moving(*given: Any) -> Any:
-        row = list(args)
+        row = list(leaves)
         for at, each in zip(moving, given):
             row[at] = each
-        return f(*row)
+        return f(*unflatten(spec, row))
 
-    _, pull_back = vjp(of_moving, *(args[at] for at in moving))
-    found = dict(zip(moving, pull_back(cotangent)))
-    return [found.get(at) for at in range(len(args))]
-
-
-def _is_float(arg: Any) -> bool:
-    return np.asarray(arg).dtype.kind in "fc" if isinstance(arg, (float, complex, np.ndarray, np.generic)) else hasattr(arg, "__array__")
+    results, pull_back = vjp(of_moving, *(leaves[at] for at in moving))
+    given, of_results = flatten(results)
+    filled = [np.zeros_like(np.asarray(each)) if weight is None else weight for each, weight in zip(given, weights, strict=True)]
+    found = dict(zip(moving, pull_back(unflatten(of_results, filled))))
+    return unflatten(spec, [found.get(at) for at in range(len(leaves))])
 
 
-def _copy(arg: Any) -> Any:
-    return arg.copy() if hasattr(arg, "copy") else arg
+def _beside(arg: Any, gradient: Any, at: int) -> list[Any]:
+    """A gradient for each leaf of an argument; None is that of a whole branch."""
+    leaves, spec = flatten(arg)
+    if gradient is None:
+        return [None] * len(leaves)
+    if spec is None:
+        return [gradient]
+    parts = _branches(arg)
+    if type(gradient) is not type(arg) or [name for name, _ in parts] != [name for name, _ in _branches(gradient)]:
+        raise TypeError(f"gradcheck: the gradient of argument {at} is nested in another way than the argument")
+    return [each for (_, part), (_, own) in zip(parts, _branches(gradient)) for each in _beside(part, own, at)]
+
+
+def _branches(tree: Any) -> list[tuple[Any, Any]]:
+    """The parts of a tuple, list or dict by their names, in the order of leaves."""
+    if tree is None:
+        return []
+    if isinstance(tree, dict):
+        _, (_, keys, *_) = flatten(tree)
+        return [(key, tree[key]) for key in (tuple(tree) if isinstance(tree, OrderedDict) else keys)]
+    return list(enumerate(tree))
+
+
+def _places(args: tuple[Any, ...]) -> list[str]:
+    """What errors call each leaf: the number of the argument, and the way to the leaf in it."""
+
+    def of(tree: Any, name: str) -> list[str]:
+        if flatten(tree)[1] is None:
+            return [name]
+        return [each for key, part in _branches(tree) for each in of(part, f"{name}[{key!r}]")]
+
+    return [each for at, arg in enumerate(args) for each in of(arg, f"argument {at}")]
+
+
+_NUMBERS = (float, complex, np.generic)
+
+
+def _is_inexact(dtype: np.dtype) -> bool:
+    return dtype.kind in "fc" or dtype.name == "bfloat16"
+
+
+def _is_float(leaf: Any) -> bool:
+    return (isinstance(leaf, (np.ndarray, *_NUMBERS)) or hasattr(leaf, "__array__")) and _is_inexact(np.asarray(leaf).dtype)
+
+
+def _copy(leaf: Any) -> Any:
+    return leaf.copy() if hasattr(leaf, "copy") else leaf
 
 
 def _random_like(value: Any, rng: np.random.Generator) -> Any:
@@ -117,41 +177,38 @@ def _random_like(value: Any, rng: np.random.Generator) -> Any:
     if array.dtype.kind == "c":
         numbers = numbers + 1j * rng.standard_normal(array.shape)
     made = np.asarray(numbers).astype(array.dtype)
-    return type(value)(made[()]) if isinstance(value, (float, complex, np.generic)) else made
+    return type(value)(made[()]) if isinstance(value, _NUMBERS) else made
 
 
-def _weights(value: Any, rng: np.random.Generator) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_weights(item, rng) for item in value)
-    if value is None or np.asarray(value).dtype.kind not in "fc":
-        return None
-    return _random_like(value, rng)
+def _weighed(values: list[Any], weights: list[Any]) -> float:
+    """The real part of the sum of products with those weights that there are."""
+    pairs = zip(values, weights, strict=True)
+    return sum(float(np.sum(_wide(value) * _wide(weight)).real) for value, weight in pairs if weight is not None)
 
 
-def _weighed(value: Any, weight: Any) -> float:
-    """The real part of the sum of products."""
-    if weight is None:
-        return 0.0
-    if isinstance(value, tuple):
-        return sum(_weighed(item, w) for item, w in zip(value, weight, strict=True))
-    wide = np.asarray(value)
-    wide = wide.astype(np.complex128 if wide.dtype.kind == "c" else np.float64)
-    return float(np.sum(wide * np.asarray(weight)).real)
+def _wide(value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _differences(total: Callable[[list[Any]], Any], args: list[Any], at: int, step: float) -> np.ndarray:
-    base = np.asarray(args[at])
+def _differences(total: Callable[[list[Any]], float], leaves: list[Any], at: int, step: float) -> np.ndarray:
+    base = np.asarray(leaves[at])
     out = np.zeros(base.shape, np.complex128 if base.dtype.kind == "c" else np.float64)
 
-    def moved(place: tuple[int, ...], by: complex) -> float:
-        new = base.copy()
-        new[place] = new[place] + np.asarray(by).astype(base.dtype)
-        return total([*args[:at], _like(args[at], new), *args[at + 1 :]])
+    def slope(place: tuple[int, ...], by: complex) -> float:
+        """Over the steps that there are in the dtype."""
+        ends, values = [], []
+        for step in (by, -by):
+            new = base.copy()
+            new[place] = new[place] + np.asarray(step).astype(base.dtype)
+            ends.append(_wide(new[place])[()])
+            values.append(total([*leaves[:at], _like(leaves[at], new), *leaves[at + 1 :]]))
+        return (values[0] - values[1]) / abs(ends[0] - ends[1])
 
     for place in np.ndindex(base.shape):
-        out[place] = (moved(place, step) - moved(place, -step)) / (2 * step)
+        out[place] = slope(place, step)
         if base.dtype.kind == "c":
-            out[place] -= 1j * (moved(place, 1j * step) - moved(place, -1j * step)) / (2 * step)
+            out[place] -= 1j * slope(place, 1j * step)
     return out
 
 
@@ -159,22 +216,23 @@ def _like(arg: Any, new: np.ndarray) -> Any:
     """Other elements as what an argument is: a number, or an array of NumPy's or Weft's."""
     if isinstance(arg, np.ndarray):
         return new
-    if isinstance(arg, (float, complex, np.generic)):
+    if isinstance(arg, _NUMBERS):
         return type(arg)(new[()])
     import weft
 
     return weft.asarray(new)
 
 
-def _compare(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float, at: int) -> None:
+def _compare(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float, place: str) -> None:
     if found.shape != expected.shape:
-        raise GradcheckError(f"the gradient of argument {at} has the shape {found.shape}, expected {expected.shape}")
+        raise GradcheckError(f"the gradient of {place} has the shape {found.shape}, expected {expected.shape}")
+    found = _wide(found)
     far = np.abs(found - expected) - (atol + rtol * np.abs(expected))
     far = np.where(np.isnan(far), np.inf, far)
     if far.size and far.max() > 0:
-        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(far)), far.shape))
+        worst = tuple(int(i) for i in np.unravel_index(int(np.argmax(far)), far.shape))
         count = int((far > 0).sum())
         raise GradcheckError(
-            f"the gradient of argument {at} is wrong in {count} of {far.size} elements; the worst is {list(place)}: "
-            f"{found[place]}, and central differences say {expected[place]}"
+            f"the gradient of {place} is wrong in {count} of {far.size} elements; the worst is {list(worst)}: "
+            f"{found[worst]}, and central differences say {expected[worst]}"
         )

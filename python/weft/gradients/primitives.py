@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +17,7 @@ from weft._weft import (
     _full,
     _is_same,
     _tape_call,
+    _tape_innermost,
     _tape_is_here,
     _tape_lacks_elements,
     _tape_pause,
@@ -35,6 +37,34 @@ class LostGradientError(GradientError):
     """A function that has a rule did what the rule knows nothing of: a gradient would be lost."""
 
 
+class ForwardModeError(GradientError, TypeError):
+    """Tangents of a function whose rule is for cotangents alone."""
+
+
+class _Transposing(threading.local):
+    """The number of the tape of which the way back is transposed on this thread, which is how tangents go forward; else none."""
+
+    tape: int | None = None
+
+
+_TRANSPOSING = _Transposing()
+
+
+def is_transposing() -> bool:
+    """Whether tangents go forward on this thread."""
+    return _TRANSPOSING.tape is not None
+
+
+@contextmanager
+def transposing(tape: int | None) -> Iterator[None]:
+    """A block in which the way back over a tape is transposed, or, with None, one that is gone for itself."""
+    before, _TRANSPOSING.tape = _TRANSPOSING.tape, tape
+    try:
+        yield
+    finally:
+        _TRANSPOSING.tape = before
+
+
 class Call:
     """A call as a tape has it: what it was given, and how cotangents of what it gave go back."""
 
@@ -47,8 +77,12 @@ class Call:
         arrays: list[ndarray],
         like: Callable[..., Any] | None,
         keeps: bool = False,
+        backward_only: bool = False,
     ) -> None:
         self.function = function
+        # The rule is a user's, who promises nothing but cotangents: no tangents go through a call that the innermost tape took down.
+        self._backward_only = backward_only
+        self._tape = _tape_innermost()
         self._like = like
         self._keeps = keeps
         # What the function kept for its rule.
@@ -66,7 +100,13 @@ class Call:
         if not getattr(self._vjp, "_weft_takes_none_", False):
             filled = [_zeros(result) if each is None else each for each, result in zip(cotangents, self.results)]
         first = (self.residuals,) if self._keeps else ()
-        given = self._vjp(*first, unflatten(self.spec, filled), unflatten(self.spec, self.results), *self.args, **self.keywords)
+        if self._backward_only and is_transposing() and _TRANSPOSING.tape == self._tape:
+            raise ForwardModeError(
+                f"can't apply forward-mode autodiff (jvp) to a custom_vjp function: {_name(self.function)} has a rule for "
+                "cotangents alone; give it one for tangents with weft.custom_jvp, of which its gradient is made, too"
+            )
+        with transposing(None if self._backward_only else _TRANSPOSING.tape):
+            given = self._vjp(*first, unflatten(self.spec, filled), unflatten(self.spec, self.results), *self.args, **self.keywords)
         return _aligned(given, self.args, self.arrays, self.function)
 
     def batched(self, operands: list[ndarray | None], count: int) -> list[ndarray] | None:
@@ -80,7 +120,7 @@ class Call:
         leaves, spec = flatten((self.args, self.keywords))
         args, keywords = unflatten(spec, [others.get(id(leaf), leaf) for leaf in leaves])
         if _followed(args, keywords):
-            return flatten(followed_call(self.function, self._vjp, args, keywords, self._like, self._keeps))[0]
+            return flatten(followed_call(self.function, self._vjp, args, keywords, self._like, self._keeps, self._backward_only))[0]
         given = self.function(*args, **keywords)
         return flatten(given[0] if self._keeps else given)[0]
 
@@ -138,17 +178,18 @@ def followed_call(
     keywords: dict[str, Any],
     like: Callable[..., Any] | None = None,
     keeps: bool = False,
+    backward_only: bool = False,
 ) -> Any:
     """What a function gives, which is taken down as one call: no tape looks inside.
 
     `like` gives arrays of the same shapes and dtypes where there are no elements and the function cannot be called with zeros. A function
-    that `keeps` gives a pair, the second part of which is the first argument of the rule.
+    that `keeps` gives a pair, the second part of which is the first argument of the rule. `backward_only`: the rule may not be transposed.
     """
     leaves, spec = flatten((args, keywords))
     # What is written to the arrays later is nothing to the rule.
     kept = [_as_it_is(leaf) if isinstance(leaf, ndarray) else leaf for leaf in leaves]
     arrays = [leaf for leaf in kept if isinstance(leaf, ndarray)]
-    call = Call(function, vjp, *unflatten(spec, kept), arrays, like, keeps)
+    call = Call(function, vjp, *unflatten(spec, kept), arrays, like, keeps, backward_only)
     work, as_given = function, _unfollowed
     if _tape_lacks_elements(arrays):
         # Those that have elements are given as they are: an order among them may decide what is done.
@@ -161,8 +202,6 @@ def followed_call(
         given = work(*own_args, **own_keywords)
         if keeps:
             given, residuals = _pair(function, given)
-            # What is written to such arrays later is nothing to the rule.
-            call.residuals = map_tree(lambda leaf: _as_it_is(leaf) if isinstance(leaf, ndarray) else leaf, residuals)
         results, call.spec = flatten(given)
         results = [_as_it_is(_as_array(function, each)) for each in results]
     finally:
@@ -176,6 +215,9 @@ def followed_call(
         raise LostGradientError(
             f"{_name(function)} writes to an array that it is given, of which its rule knows nothing: let it write to a copy"
         )
+    if keeps:
+        # What is written to such arrays later is nothing to the rule. Those that others follow are followed in the rule, too.
+        call.residuals = map_tree(lambda leaf: _as_it_is(leaf) if isinstance(leaf, ndarray) else leaf, residuals)
     made = _tape_call(call, arrays, results)
     call.results = [_as_it_is(each) for each in made]
     return unflatten(call.spec, made)
@@ -343,7 +385,8 @@ class custom_vjp:
 
     `f.defvjp(forward, backward)`: `forward(*args)` gives the result and whatever `backward(residuals, cotangent)` needs, which gives a
     tuple of the arguments' cotangents, `None` for one that has none. Or `@f.defvjp` over one function `rule(cotangent, result, *args)`.
-    `nondiff_argnums`: arguments that are no arrays; with two functions they come first to `backward`, as JAX passes them.
+    `nondiff_argnums`: arguments that are no arrays; with two functions they come first to `backward`, as JAX passes them. There are no
+    tangents of such a function: `jvp`, `linearize` and `jacfwd` of it are refused, and `custom_jvp` has both.
 
     >>> @weft.custom_vjp
     ... def clipped(x):
@@ -358,6 +401,8 @@ class custom_vjp:
     def __init__(self, function: Callable[..., Any], nondiff_argnums: tuple[int, ...] = ()) -> None:
         self._function = function
         self._fixed = tuple(nondiff_argnums)
+        # Is the rule, as Weft's own are, linear in the cotangent and made of what has gradients, so that tangents may go through it?
+        self._is_linear = False
         self._rule: Rule | None = None
         self._forward: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
@@ -390,7 +435,7 @@ class custom_vjp:
         if not _followed(args):
             return self._function(*args)
         if self._forward is None:
-            return followed_call(self._function, self._rule, args, {})
+            return followed_call(self._function, self._rule, args, {}, backward_only=not self._is_linear)
         return self._with_residuals(args)
 
     def _with_residuals(self, args: tuple[Any, ...]) -> Any:
@@ -404,7 +449,7 @@ class custom_vjp:
             left = iter(given)
             return tuple(None if at in self._fixed else next(left) for at in range(len(args)))
 
-        return followed_call(self._forward, rule, args, {}, keeps=True)
+        return followed_call(self._forward, rule, args, {}, keeps=True, backward_only=not self._is_linear)
 
 
 class custom_jvp:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _tape_begin, _tape_end, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
+from weft._weft import _full, _tape_begin, _tape_end, _tape_innermost, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
 from weft.errors import GradientError
-from weft.gradients.primitives import LostGradientError, _nothing, followed_call
+from weft.gradients.primitives import LostGradientError, _nothing, followed_call, is_transposing, transposing
 from weft.gradients.sweep import sweep
 from weft.gradients.trees import flatten, unflatten
 
@@ -39,8 +39,11 @@ def array_of_leaf(leaf: Any, what: str) -> ndarray:
 class _Taped:
     """What a function made of arrays, and the tape of it."""
 
-    def __init__(self, function: Callable[..., Any], arrays: Sequence[ndarray]) -> None:
+    def __init__(self, function: Callable[..., Any], arrays: Sequence[ndarray], transposed: bool = False) -> None:
+        """`transposed`: the way back is gone in order to be transposed. So are those that it begins itself."""
+        transposed = transposed or is_transposing()
         followed = _tape_begin(list(arrays))
+        self.number = _tape_innermost() if transposed else None
         try:
             self.given = function(*followed)
             self.results, self.spec = flatten(self.given)
@@ -53,7 +56,9 @@ class _Taped:
         """The cotangents of the arrays from those of the results, zeros where there is no way from one to the other."""
         seeds = [(place, each) for place, each in zip(self.places, cotangents) if place is not None]
         made = []
-        for array, each in zip(self.arrays, sweep(self.tape, seeds, self.tape.leaves())):
+        with transposing(self.number):
+            found = sweep(self.tape, seeds, self.tape.leaves())
+        for array, each in zip(self.arrays, found):
             if each is None:
                 made.append(_full(array.shape, 0, array.dtype, array.device))
             else:
@@ -61,9 +66,11 @@ class _Taped:
         return made
 
 
-def pullback_of(function: Callable[..., Any], arrays: Sequence[ndarray]) -> tuple[Any, Callable[[Any], list[ndarray]]]:
-    """What a function gives for arrays, and the function from its cotangents to the arrays'."""
-    taped = _Taped(function, arrays)
+def pullback_of(
+    function: Callable[..., Any], arrays: Sequence[ndarray], transposed: bool = False
+) -> tuple[Any, Callable[[Any], list[ndarray]]]:
+    """What a function gives for arrays, and the function from its cotangents to the arrays', which may be there to be transposed."""
+    taped = _Taped(function, arrays, transposed)
     for each in taped.results:
         if not isinstance(each, ndarray):
             raise TypeError(f"a function of arrays gives arrays, and not a {type(each).__name__}")
@@ -268,7 +275,7 @@ def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence
 
 def linear(function: Callable[..., Any], arrays: list[ndarray]) -> tuple[Any, Callable[[Sequence[ndarray]], Any]]:
     """What a function gives for arrays, and the function from their tangents to its results'."""
-    given, pull_back = pullback_of(function, arrays)
+    given, pull_back = pullback_of(function, arrays, transposed=True)
     results, spec = flatten(given)
     moving = [each for each in results if each.dtype.kind in "fcV"]
     zeros = [_full(each.shape, 0, each.dtype, each.device) for each in moving]

@@ -3,6 +3,9 @@
 Parameters, gradients and states are trees of arrays, and nothing is written to: a training step is a function of its arguments, which
 `weft.compile` may capture. Steps, rates and corrections are arrays without axes. Floats of 16 bits are updated in single precision, in
 which the state is kept.
+
+Each rule is there twice: as a loop of `weft_tile::steps` over all parameters of a type that are on the CPU, and as array expressions for
+others, and where somebody follows what becomes of the arrays. Both round alike.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import weft
-from weft._weft import ndarray
+from weft._weft import _step_all, _tape_is_here, ndarray
 from weft.arrays._common import array_of, is_half
 from weft.gradients.trees import flatten, leaves, map_tree, unflatten
 
@@ -56,21 +59,57 @@ class _Optimizer:
         columns += [_beside(spec, state[name], f"state[{name!r}]") for name in self.kept]
         step = state["step"]
         rate = self.learning_rate(step) if callable(self.learning_rate) else self.learning_rate
-        after: list[list[Any]] = [[] for _ in range(1 + len(self.kept))]
-        for p, g, *kept in zip(*columns):
-            _same_shape(p, g)
-            values = floats("an optimizer", p)
-            single = wide(values)
-            found = self._one(single, floats("an optimizer", g).astype(single.dtype, copy=False), step, _like(rate, single), *kept)
-            after[0].append(narrow(found[0], p.dtype))
-            for column, each in zip(after[1:], found[1:]):
-                column.append(each)
-        made = [unflatten(spec, column) for column in after]
+        rows = [_row(*row) for row in zip(*columns)]
+        numbers = {row[0].dtype: row[0] for row in rows}
+        numbers = {dtype: self._numbers(step, _like(rate, p), p) for dtype, p in numbers.items()}
+        found = self._together(rows, numbers)
+        after = [found[at] if at in found else self._one(*row[:2], numbers[row[0].dtype], *row[2:]) for at, row in enumerate(rows)]
+        made = [[narrow(row[0], array_of(p).dtype) for p, row in zip(first, after)]]
+        made += [[row[at] for row in after] for at in range(1, 1 + len(self.kept))]
+        made = [unflatten(spec, column) for column in made]
         return made[0], {"step": step + 1, **dict(zip(self.kept, made[1:]))}
 
-    def _one(self, p: ndarray, g: ndarray, step: ndarray, rate: Any, *kept: ndarray) -> tuple[ndarray, ...]:
+    def _together(self, rows: list[list[ndarray]], numbers: Mapping[np.dtype, tuple[Any, ...]]) -> dict[int, list[ndarray]]:
+        """What becomes of the rows that one loop for each dtype can do, by their places."""
+        found: dict[int, list[ndarray]] = {}
+        if _tape_is_here():
+            return found
+        for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
+            places = [at for at, row in enumerate(rows) if all(_is_plain(each, row[0].shape, dtype) for each in row)]
+            name, fixed = self._rule()
+            heads = [_as_array(each, dtype) for each in (fixed, *numbers.get(dtype, ()))]
+            if places and all(_is_plain(each, (), dtype) for each in heads[1:]):
+                made = _step_all(f"{name}*{len(places)}", heads + [each for at in places for each in rows[at]])
+                each = len(made) // len(places)
+                found |= {at: made[i * each : (i + 1) * each] for i, at in enumerate(places)}
+        return found
+
+    def _rule(self) -> tuple[str, list[float]]:
+        """The name of the rule in `weft_tile::steps`, and the numbers that it has fixed."""
+        raise NotImplementedError
+
+    def _numbers(self, step: Any, rate: Any, p: ndarray) -> tuple[Any, ...]:
+        """The numbers of this step for parameters in the dtype of `p`."""
+        raise NotImplementedError
+
+    def _one(self, p: ndarray, g: ndarray, numbers: tuple[Any, ...], *kept: ndarray) -> tuple[ndarray, ...]:
         """A parameter after the step, and what is kept for it."""
         raise NotImplementedError
+
+
+def _row(p: ndarray, g: Any, *kept: Any) -> list[Any]:
+    """A parameter, its gradient and what is kept for it, in the dtype that they are computed in."""
+    _same_shape(p, g)
+    single = wide(floats("an optimizer", p))
+    return [single, floats("an optimizer", g).astype(single.dtype, copy=False), *kept]
+
+
+def _as_array(numbers: Any, dtype: np.dtype) -> ndarray:
+    return numbers.astype(dtype, copy=False) if isinstance(numbers, ndarray) else weft.asarray(np.asarray(numbers, dtype), device="cpu")
+
+
+def _is_plain(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    return isinstance(x, ndarray) and x.dtype == dtype and x.shape == shape and x.device.kind == "cpu"
 
 
 def _zeros(p: Any) -> ndarray:
@@ -125,13 +164,23 @@ class SGD(_Optimizer):
         self.momentum, self.dampening, self.nesterov = momentum, dampening, nesterov
         self.kept = ("momentum",) if momentum else ()
 
-    def _one(self, p: ndarray, g: ndarray, step: ndarray, rate: Any, *kept: ndarray) -> tuple[ndarray, ...]:
+    def _rule(self) -> tuple[str, list[float]]:
+        if not self.momentum:
+            return "descent", [self.weight_decay]
+        return "nesterov" if self.nesterov else "momentum", [self.weight_decay, self.momentum]
+
+    def _numbers(self, step: Any, rate: Any, p: ndarray) -> tuple[Any, ...]:
+        if not self.momentum:
+            return (rate,)
+        return rate, weft.where(step == 0, 1.0, 1 - self.dampening).astype(p.dtype) if self.dampening else 1.0
+
+    def _one(self, p: ndarray, g: ndarray, numbers: tuple[Any, ...], *kept: ndarray) -> tuple[ndarray, ...]:
+        rate = numbers[0]
         if self.weight_decay:
             g = g + self.weight_decay * p
         if not kept:
             return (p - rate * g,)
-        new = g if not self.dampening else weft.where(step == 0, g, (1 - self.dampening) * g)
-        b = self.momentum * kept[0] + new
+        b = self.momentum * kept[0] + (numbers[1] * g if self.dampening else g)
         return p - rate * (g + self.momentum * b if self.nesterov else b), b
 
 
@@ -167,23 +216,32 @@ class Adam(_Optimizer):
             raise ValueError(f"Invalid epsilon value: {eps}")
         self.betas, self.eps = (float(betas[0]), float(betas[1])), float(eps)
 
-    def _one(self, p: ndarray, g: ndarray, step: ndarray, rate: Any, *kept: ndarray) -> tuple[ndarray, ...]:
+    def _rule(self) -> tuple[str, list[float]]:
+        first, second = self.betas
+        return "adam", [first, 1 - first, second, 1 - second, self.eps, 0.0 if self._decoupled else self.weight_decay]
+
+    def _numbers(self, step: Any, rate: Any, p: ndarray) -> tuple[Any, ...]:
+        count = array_of(step + 1).astype(p.dtype)
+        first, second = (_correction(beta, count) for beta in self.betas)
+        return rate, first, second, 1 - rate * self.weight_decay if self.weight_decay and self._decoupled else 1.0
+
+    def _one(self, p: ndarray, g: ndarray, numbers: tuple[Any, ...], *kept: ndarray) -> tuple[ndarray, ...]:
         mean, square = kept
         first, second = self.betas
+        rate, of_mean, of_square, left = numbers
         if self.weight_decay and not self._decoupled:
             g = g + self.weight_decay * p
         mean = first * mean + (1 - first) * g
         square = second * square + (1 - second) * (g * g)
-        count = (step + 1).astype(p.dtype)
-        away = (mean / _started(first, count)) / (weft.sqrt(square / _started(second, count)) + self.eps)
+        away = (mean * of_mean) / (weft.sqrt(square * of_square) + self.eps)
         if self.weight_decay and self._decoupled:
-            p = p * (1 - rate * self.weight_decay)
+            p = p * left
         return p - rate * away, mean, square
 
 
-def _started(beta: float, count: ndarray) -> Any:
-    """1 - betaⁿ, of which a mean that started at 0 has become the part; single precision would lose digits to the difference."""
-    return 1.0 if beta == 0 else -weft.expm1(count * math.log(beta))
+def _correction(beta: float, count: ndarray) -> Any:
+    """1 / (1 - betaⁿ), for a mean that started at 0; single precision would lose digits to the difference."""
+    return 1.0 if beta == 0 else -1.0 / weft.expm1(count * math.log(beta))
 
 
 class AdamW(Adam):

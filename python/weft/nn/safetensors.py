@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import weft
+from weft._files import Path, whole_file
 from weft._weft import ndarray
 from weft.arrays._common import array_of, bfloat16
 
@@ -31,7 +32,7 @@ _NAMES = {
 _CODES = {name: code for code, name in _NAMES.items()}
 
 
-def save_safetensors(file: str | os.PathLike[str], arrays: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
+def save_safetensors(file: Path, arrays: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
     """Write arrays by name, or nested dicts of arrays, whose keys are joined by points; `metadata` are texts by name.
 
     TypeError for a dtype that the format does not have, such as complex128. What was in the file is replaced when all is written.
@@ -59,23 +60,12 @@ def save_safetensors(file: str | os.PathLike[str], arrays: Mapping[str, Any], me
     text += b" " * (-len(text) % 8)
     if len(text) > MOST_HEADER:
         raise ValueError(f"the header of {len(text)} bytes is longer than {MOST_HEADER}")
-    _replace(file, [len(text).to_bytes(8, "little"), text], [array for _, array in named])
-
-
-def _replace(file: str | os.PathLike[str], first: list[bytes], arrays: list[ndarray]) -> None:
-    path = os.fspath(file)
-    unfinished = f"{path}.{os.getpid()}.part"
-    try:
-        with open(unfinished, "wb") as out:
-            out.writelines(first)
-            for array in arrays:
-                host = np.ascontiguousarray(weft.asnumpy(array))
-                out.write(host.reshape(-1).view(np.uint8).data if host.size else b"")
-        os.replace(unfinished, path)
-    except BaseException:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
-        raise
+    with whole_file(file) as out:
+        out.write(len(text).to_bytes(8, "little"))
+        out.write(text)
+        for _, array in named:
+            host = np.ascontiguousarray(weft.asnumpy(array))
+            out.write(host.reshape(-1).view(np.uint8).data if host.size else b"")
 
 
 def _by_names(tree: Mapping[str, Any], front: str) -> dict[str, ndarray]:
@@ -99,7 +89,7 @@ def _code(name: str, array: ndarray) -> str:
     return _CODES[array.dtype.name]
 
 
-def load_safetensors(file: str | os.PathLike[str], device: Any = None, nested: bool = False) -> dict[str, Any]:
+def load_safetensors(file: Path, device: Any = None, nested: bool = False) -> dict[str, Any]:
     """The arrays of a file by name, on a device; with `nested` in dicts of dicts, the names taken apart at their points.
 
     ValueError, which says what, for a file that is not as the format has it, or of dtypes that Weft does not have.
@@ -128,7 +118,7 @@ def load_safetensors(file: str | os.PathLike[str], device: Any = None, nested: b
     return _nested(found) if nested else found
 
 
-def load_safetensors_metadata(file: str | os.PathLike[str]) -> dict[str, str]:
+def load_safetensors_metadata(file: Path) -> dict[str, str]:
     """The texts that a file has beside its arrays; nothing else of it is read.
 
     >>> import tempfile, pathlib

@@ -102,6 +102,8 @@ class OnWeft:
     def ruled(self, function: Callable[..., Any], slope: Callable[..., Any]) -> Callable[..., Any]:
         made = self._weft.custom_vjp(function)
         made.defvjp(lambda cotangent, result, x: (cotangent * slope(x),))
+        # Programs ask for tangents, too.
+        made._is_linear = True
         return made
 
     def inner(self, function: Callable[..., Any], slopes: Callable[..., Any]) -> Callable[..., Any]:

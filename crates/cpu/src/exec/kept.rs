@@ -8,10 +8,13 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// Smaller blocks are the allocator's, which keeps them itself.
-const LEAST: usize = 1 << 17;
+/// Smaller blocks are the allocator's. It gives larger ones back to the system whenever more than some of them are free at the end of the heap.
+const LEAST: usize = 1 << 13;
 /// How much is kept at the most, all together.
 const MOST: usize = 1 << 26;
+
+/// So many blocks are looked at for one of the right size, those that were freed last.
+const MOST_LOOKED_AT: usize = 512;
 
 /// How often the list is asked for where it matters.
 const TRIES: usize = 10_000;
@@ -26,9 +29,19 @@ struct Block {
 unsafe impl Send for Block {}
 
 /// Kept blocks, the one freed last at the end. Nobody waits for the list, least of all a forked child for a thread that it has not.
-struct Pool(Mutex<VecDeque<Block>>);
+struct Pool(Mutex<Kept>);
 
-static POOL: Pool = Pool(Mutex::new(VecDeque::new()));
+#[derive(Default)]
+struct Kept {
+    blocks: VecDeque<Block>,
+    /// Of all of them.
+    bytes: usize,
+}
+
+static POOL: Pool = Pool(Mutex::new(Kept {
+    blocks: VecDeque::new(),
+    bytes: 0,
+}));
 
 /// A kept block in which the layout finds room, and not much more; with the layout it was allocated with. What it holds is not known.
 pub fn take(wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
@@ -61,22 +74,22 @@ pub fn bytes() -> u64 {
 
 impl Pool {
     /// The list, if no other thread has it.
-    fn blocks(&self) -> Option<MutexGuard<'_, VecDeque<Block>>> {
+    fn kept(&self) -> Option<MutexGuard<'_, Kept>> {
         match self.0.try_lock() {
-            Ok(blocks) => Some(blocks),
+            Ok(kept) => Some(kept),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
     }
 
     /// The list, which others have for some steps at a time; not for ever, as a forked child may have no such other.
-    fn blocks_in_turn(&self) -> Option<MutexGuard<'_, VecDeque<Block>>> {
+    fn kept_in_turn(&self) -> Option<MutexGuard<'_, Kept>> {
         (0..TRIES).find_map(|_| {
-            let blocks = self.blocks();
-            if blocks.is_none() {
+            let kept = self.kept();
+            if kept.is_none() {
                 std::thread::yield_now();
             }
-            blocks
+            kept
         })
     }
 
@@ -86,19 +99,22 @@ impl Pool {
         }
         let most = wanted.size() + wanted.size() / 4;
         let fits = |block: &Block| (wanted.size()..=most).contains(&block.layout.size()) && block.layout.align() >= wanted.align();
-        let mut blocks = self.blocks()?;
-        let at = blocks.iter().rposition(fits)?;
-        blocks.remove(at)
+        let mut kept = self.kept()?;
+        let behind = kept.blocks.iter().rev().take(MOST_LOOKED_AT).position(fits)?;
+        let at = kept.blocks.len() - 1 - behind;
+        let found = kept.blocks.remove(at)?;
+        kept.bytes -= found.layout.size();
+        Some(found)
     }
 
     fn empty(&self) -> VecDeque<Block> {
-        self.blocks_in_turn()
-            .map(|mut blocks| std::mem::take(&mut *blocks))
+        self.kept_in_turn()
+            .map(|mut kept| std::mem::take(&mut *kept).blocks)
             .unwrap_or_default()
     }
 
     fn bytes(&self) -> usize {
-        self.blocks_in_turn().map_or(0, |blocks| total(&blocks))
+        self.kept_in_turn().map_or(0, |kept| kept.bytes)
     }
 
     /// Keeps the block if it can; the answer is what is to be freed for it, which may be the block itself.
@@ -106,22 +122,18 @@ impl Pool {
         if !(LEAST..=MOST).contains(&block.layout.size()) {
             return vec![block];
         }
-        let Some(mut blocks) = self.blocks() else { return vec![block] };
-        blocks.push_back(block);
-        let mut bytes = total(&blocks);
+        let Some(mut kept) = self.kept() else { return vec![block] };
+        kept.bytes += block.layout.size();
+        kept.blocks.push_back(block);
         let mut freed = Vec::new();
-        while bytes > MOST
-            && let Some(oldest) = blocks.pop_front()
+        while kept.bytes > MOST
+            && let Some(oldest) = kept.blocks.pop_front()
         {
-            bytes -= oldest.layout.size();
+            kept.bytes -= oldest.layout.size();
             freed.push(oldest);
         }
         freed
     }
-}
-
-fn total(blocks: &VecDeque<Block>) -> usize {
-    blocks.iter().map(|block| block.layout.size()).sum()
 }
 
 #[cfg(test)]
@@ -141,7 +153,7 @@ mod tests {
     }
 
     fn empty() -> Pool {
-        Pool(Mutex::new(VecDeque::new()))
+        Pool(Mutex::default())
     }
 
     #[test]
@@ -167,7 +179,7 @@ mod tests {
         let freed: Vec<usize> = (0..5).map(|at| pool.give(block(MOST / 3 + at)).len()).collect();
         assert_eq!(freed, [0, 0, 1, 1, 1]);
         assert_eq!(
-            pool.blocks().unwrap().front().unwrap().layout,
+            pool.kept().unwrap().blocks.front().unwrap().layout,
             layout(MOST / 3 + 3),
             "the oldest went"
         );
@@ -188,7 +200,7 @@ mod tests {
     fn nobody_waits_for_the_list() {
         let pool = empty();
         assert!(pool.give(block(LEAST)).is_empty());
-        let busy = pool.blocks();
+        let busy = pool.kept();
         assert!(pool.take(layout(LEAST)).is_none());
         assert_eq!(pool.give(block(LEAST)).len(), 1);
         drop(busy);

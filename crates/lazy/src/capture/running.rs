@@ -1,5 +1,6 @@
 //! Graphs recorded again: node by node, or, where they call routines and so run at once, by the plan of a run before.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use smallvec::SmallVec;
@@ -86,11 +87,16 @@ impl Graph {
             return Ok(taken);
         }
         let is_given = |at: usize| given_up.get(at).copied().unwrap_or(false);
+        let kept = (args.iter().enumerate())
+            .filter(|(at, _)| !is_given(*at))
+            .map(|(_, arg)| &arg.storage);
+        let known = self.leaves.iter().filter_map(|leaf| match leaf {
+            Source::Fixed(storage) => Some(storage),
+            Source::Argument(_) => None,
+        });
+        let needed: HashSet<*const Storage> = kept.chain(known).map(Arc::as_ptr).collect();
         for (at, arg) in args.iter().enumerate().filter(|(at, _)| is_given(*at)) {
-            let kept = (args.iter().enumerate()).any(|(other, kept)| !is_given(other) && Arc::ptr_eq(&kept.storage, &arg.storage));
-            let known = (self.leaves.iter().zip(storages.iter()))
-                .any(|(leaf, storage)| matches!(leaf, Source::Fixed(_)) && Arc::ptr_eq(storage, &arg.storage));
-            if kept || known {
+            if needed.contains(&Arc::as_ptr(&arg.storage)) {
                 return Err(Error::Value(format!(
                     "array {at} is given up, and its memory is that of another argument, or of an array that the function knows by a global name"
                 )));
@@ -98,17 +104,29 @@ impl Graph {
             if arg.read_only {
                 return Err(Error::Value(format!("array {at} is given up, and it is read-only")));
             }
+            if dims::size(&arg.shape) != dims::size(&arg.storage.now().shape) {
+                return Err(Error::Value(format!(
+                    "array {at} is given up, and it is a part of another array, whose other elements would be gone, too: pass a copy"
+                )));
+            }
         }
-        for (at, arg) in args.iter().enumerate().filter(|(at, _)| is_given(*at)) {
-            let leaf = storages.iter().position(|storage| Arc::ptr_eq(storage, &arg.storage));
-            match leaf {
-                Some(leaf) => {
-                    storages[leaf] = arg.storage.given_up();
-                    taken[leaf] = true;
-                }
-                // The function does not look at it, or it is another array of the same storage.
-                None if !args[..at].iter().any(|other| Arc::ptr_eq(&other.storage, &arg.storage)) => drop(arg.storage.given_up()),
-                None => {}
+        let leaves: HashMap<*const Storage, usize> = storages
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(leaf, of)| (Arc::as_ptr(of), leaf))
+            .collect();
+        let mut gone: HashSet<*const Storage> = HashSet::new();
+        for (_, arg) in args.iter().enumerate().filter(|(at, _)| is_given(*at)) {
+            // Another array of the same storage went before, or the function does not look at it.
+            let storage = Arc::as_ptr(&arg.storage);
+            if !gone.insert(storage) {
+                continue;
+            }
+            let own = arg.storage.given_up();
+            if let Some(&leaf) = leaves.get(&storage) {
+                storages[leaf] = own;
+                taken[leaf] = true;
             }
         }
         Ok(taken)
@@ -126,8 +144,12 @@ impl Graph {
             return Ok(None);
         }
         // Results that are arguments need these in the end.
-        let is_result = |leaf: usize| self.results.iter().any(|(_, of)| matches!(of, Of::Leaf(at) if *at == leaf));
-        let given_up: SmallVec<[bool; 8]> = taken.iter().enumerate().map(|(leaf, taken)| *taken && !is_result(leaf)).collect();
+        let mut given_up: SmallVec<[bool; 8]> = SmallVec::from_slice(taken);
+        for (_, of) in &self.results {
+            if let Of::Leaf(leaf) = of {
+                given_up[*leaf] = false;
+            }
+        }
         let leaves: Vec<Value> = storages.iter().map(Storage::value).collect();
         if leaves.iter().any(|leaf| leaf.device != machine::CPU) {
             return Ok(None);
@@ -155,9 +177,9 @@ impl Graph {
                 values
             }
         };
-        let wanted: Vec<Place> = self.wanted().collect();
-        let at = |place: Place| match wanted.iter().position(|known| *known == place) {
-            Some(at) => values[at].clone(),
+        let wanted: HashMap<Place, &Value> = self.wanted().zip(&values).collect();
+        let at = |place: Place| match wanted.get(&place) {
+            Some(value) => Value::clone(value),
             // Whoever asks has named it before.
             None => Node::fill(weft_ir::Scalar::Bool, dims::Dims::new(), [0; 2]),
         };

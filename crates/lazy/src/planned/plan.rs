@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Known, Map, Note, Notes, Operand, Place, Source, nowhere};
+use crate::capture::Call;
 use crate::compiled::{self, Found, Ready};
 use crate::error::{Error, Result};
 use crate::memory::{Block, Piece};
@@ -130,11 +131,12 @@ impl Plan {
         // Rooms, and leaves that were given up, that nobody needs any more.
         let (mut free, mut left): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for at in 0..self.steps.len() {
-            let over = overwritten(&self.steps[at].note, known, &|block| last[block] == at);
-            for block in written(&self.steps[at].note).into_iter().map(|place| place.block) {
+            for (which, place) in written(&self.steps[at].note).into_iter().enumerate() {
+                let block = place.block;
                 if first[block] != at || known[block].bytes == 0 {
                     continue;
                 }
+                let over = overwritten(&self.steps[at].note, which, known, &|block| last[block] == at);
                 let bytes = known[block].bytes;
                 self.blocks[block] = match (last[block], over.map(|of| (of, self.blocks[of]))) {
                     (TO_THE_END, over) => {
@@ -303,9 +305,13 @@ fn met(note: &Note) -> impl Iterator<Item = Place> + use<> {
     read(note).into_iter().chain(written(note))
 }
 
-/// An operand that nobody needs afterwards, and that the result may overwrite: each point reads the place that it writes.
-fn overwritten(note: &Note, known: &[Known], dies: &dyn Fn(usize) -> bool) -> Option<usize> {
-    let Note::Map(map) = note else { return None };
+/// An operand that nobody needs afterwards, and that a result may overwrite: each point reads the place that it writes.
+fn overwritten(note: &Note, which: usize, known: &[Known], dies: &dyn Fn(usize) -> bool) -> Option<usize> {
+    let map = match note {
+        Note::Map(map) => map,
+        Note::Call { call, operands } => return replaced(call.as_ref(), operands, which, known, dies),
+        Note::Stages(_) | Note::Copy { .. } => return None,
+    };
     let (program, target) = (&map.program, &map.target);
     let bytes = known[map.to.block].bytes;
     let is_whole = map.to.offset == 0 && dims::bytes(&program.extents, target.elem.size()) == Some(bytes);
@@ -321,6 +327,20 @@ fn overwritten(note: &Note, known: &[Known], dies: &dyn Fn(usize) -> bool) -> Op
     };
     let mut blocks = map.from.iter().map(|place| place.block);
     blocks.find(|&of| of != map.to.block && known[of].bytes == bytes && dies(of) && is_own(of))
+}
+
+/// The operand that a routine says a result may be put over, if both are all of their memory.
+fn replaced(call: &dyn Call, operands: &[(Place, Operand)], which: usize, known: &[Known], dies: &dyn Fn(usize) -> bool) -> Option<usize> {
+    let (reads, of) = (call.reads(), call.replaces(which)?);
+    let ((from, before), (to, after)) = (operands.get(of)?, operands.get(reads + which)?);
+    let bytes = known[to.block].bytes;
+    let is_whole = |place: &Place, operand: &Operand| {
+        place.offset == 0 && known[place.block].bytes == bytes && dims::bytes(&operand.shape, operand.elem.size()) == Some(bytes)
+    };
+    let is_same = before.elem == after.elem && before.shape == after.shape && before.strides == after.strides;
+    let is_alone = operands.iter().filter(|(place, _)| place.block == from.block).count() == 1;
+    let may = is_whole(from, before) && is_whole(to, after) && is_same && is_alone && WORTH_REUSING.contains(&bytes);
+    (may && dies(from.block)).then_some(from.block)
 }
 
 impl Step {

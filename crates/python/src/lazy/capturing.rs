@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyModule, PyNotImplemented, PyTuple};
 use weft_lazy::capture::{self, Call};
-use weft_lazy::{Array, Value};
+use weft_lazy::steps::Steps;
+use weft_lazy::{Array, Value, machine};
 use weft_runtime::lock;
 
 use super::structures::{Given, Structure};
@@ -22,7 +23,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_capture_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_call, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_number, module)?)?;
-    module.add_function(wrap_pyfunction!(_graph_of_text, module)?)
+    module.add_function(wrap_pyfunction!(_graph_of_text, module)?)?;
+    module.add_function(wrap_pyfunction!(_step_all, module)?)
 }
 
 /// What a function recorded.
@@ -84,7 +86,10 @@ fn _capture<'py>(call: &Bound<'py, PyAny>, args: &Bound<'py, PyList>) -> PyResul
 /// The graph of a text, whose first line has this number in its file. ValueError with the number of a line that is wrong.
 #[pyfunction]
 fn _graph_of_text(py: Python<'_>, text: &str, first: usize) -> PyResult<Graph> {
-    let call = |name: &str| Native::find(name).map(|native| Arc::new(native) as Arc<dyn Call>);
+    let call = |name: &str| match Steps::find(name) {
+        Some(steps) => Some(Arc::new(steps) as Arc<dyn Call>),
+        None => Native::find(name).map(|native| Arc::new(native) as Arc<dyn Call>),
+    };
     let graph = capture::Graph::of_text(text, first, &call).map_err(|e| error(py, e))?;
     Ok(Graph(Arc::new(graph)))
 }
@@ -137,6 +142,23 @@ fn _capture_call<'py>(call: Bound<'py, PyAny>, args: &Bound<'py, PyList>, like: 
     let recorded = capture::call(Arc::new(AtOnce(call.unbind())), operands, &arrays(like)?);
     let recorded = recorded.ok_or_else(|| errors::internal(py, "nothing is captured".into()))?;
     listed(py, recorded.into_iter().map(Array::of).collect())
+}
+
+/// A step of an optimizer of all its parameters, as `weft_lazy::steps` says: what it gives, or what stands for that while something is captured.
+#[pyfunction]
+fn _step_all<'py>(name: &str, operands: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+    let py = operands.py();
+    let steps = Steps::find(name).ok_or_else(|| errors::internal(py, format!("no step is called {name}")))?;
+    let steps: Arc<dyn Call> = Arc::new(steps);
+    let operands: Vec<Value> = arrays(operands)?.iter().map(Array::read).collect();
+    let made = if capture::is_here() {
+        let gives = steps.gives(&operands).map_err(|e| error(py, e))?;
+        let gives: Vec<capture::Given> = gives.into_iter().map(|(elem, shape)| (elem, shape, machine::CPU)).collect();
+        capture::record_call(steps, operands, &gives).ok_or_else(|| errors::internal(py, "nothing is captured".into()))?
+    } else {
+        py.detach(|| steps.call(&operands)).map_err(|e| error(py, e))?
+    };
+    listed(py, made.into_iter().map(Array::of).collect())
 }
 
 #[pymethods]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule, PyTuple};
 use weft_lazy::operation::{Operation, What};
@@ -100,7 +101,12 @@ fn _tape_call<'py>(call: Py<PyAny>, operands: &Bound<'py, PyList>, results: &Bou
 /// Are any of these arrays followed by a tape that has no elements of them?
 #[pyfunction]
 fn _tape_lacks_elements(args: &Bound<'_, PyList>) -> PyResult<bool> {
-    let values: Vec<Value> = arrays(args)?.iter().map(Array::base).collect();
+    let arrays = arrays(args)?;
+    let values: Vec<Value> = {
+        // Who only asks has read nothing.
+        let _pause = tape::pause();
+        arrays.iter().map(Array::base).collect()
+    };
     Ok(tape::lacks_elements(&values))
 }
 
@@ -245,6 +251,20 @@ fn array_of(value: &Value) -> NdArray {
 
 #[pymethods]
 impl Tape {
+    /// Calls are objects, which may know who has the tape. What another tape has, too, is left out: it is one reference, and would be
+    /// counted twice. Whatever made a cycle of it can be cleared.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        for entry in &self.0.entries {
+            if let Made::Call(call) = &entry.made
+                && Arc::strong_count(call) == 1
+                && let Some(call) = call.downcast_ref::<Py<PyAny>>()
+            {
+                visit.call(call)?;
+            }
+        }
+        Ok(())
+    }
+
     fn __len__(&self) -> usize {
         self.0.entries.len()
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from weft._weft import _broadcast, _cast, _fold, _full, _permute, _reshape, _select, _ufunc, ndarray
+from weft._weft import _broadcast, _cast, _fold, _full, _permute, _reshape, _ufunc, ndarray
 from weft.errors import GradientError
 
 __all__ = ["pulled_back"]
@@ -74,14 +74,6 @@ def _of_extreme(cotangent: ndarray, result: ndarray, of: ndarray, axes: Sequence
     return _ufunc("multiply", (_over(share, of, axes), is_it), None)
 
 
-def _of_logaddexp(cotangent: ndarray, result: ndarray, of: ndarray, axes: Sequence[int]) -> ndarray:
-    beyond = _ufunc("subtract", (of, _over(result, of, axes)), None)
-    nothing = _full((), 0, of.dtype, of.device)
-    # Of -inf alone there is no difference.
-    beyond = _select(_ufunc("isnan", (beyond,), None), nothing, beyond)
-    return _ufunc("multiply", (_over(cotangent, of, axes), _ufunc("exp", (beyond,), None)), None)
-
-
 _RULES: dict[str, Callable[[ndarray, ndarray, ndarray, Sequence[int]], ndarray]] = {
     "add": _of_sum,
     "multiply": _of_product,
@@ -89,5 +81,4 @@ _RULES: dict[str, Callable[[ndarray, ndarray, ndarray, Sequence[int]], ndarray]]
     "minimum": _of_extreme,
     "fmax": _of_extreme,
     "fmin": _of_extreme,
-    "logaddexp": _of_logaddexp,
 }

@@ -11,7 +11,7 @@ from weft.arrays import _compiled, indexing
 from weft.arrays._common import counting_dtype
 from weft.arrays.shapes import moveaxis
 from weft.errors import CaptureError
-from weft.gradients.primitives import Call, primitive, unseen
+from weft.gradients.primitives import Call, primitive, unseen, without_gradient
 from weft.gradients.rules.products import fitted
 from weft.gradients.sweep import unstretched
 
@@ -91,25 +91,31 @@ def _add_at(given: list[Any]) -> ndarray:
 @primitive
 def with_elements(x: ndarray, key: Any, values: ndarray) -> ndarray:
     """A copy in which a subscript's elements are values; of an element that is named twice the last value stays."""
-    made = _cast(x, x.dtype, True)
-    indexing.put(made, indexing._entries(made, key), values)
-    return made
+    return _put(_cast(x, x.dtype, True), key, values)
+
+
+def _put(x: ndarray, key: Any, values: ndarray) -> ndarray:
+    entries = indexing._entries(x, key)
+    if indexing._advanced(entries):
+        indexing.put(x, entries, values)
+    else:
+        x[tuple(part.value for part in entries)] = values
+    return x
 
 
 @with_elements.defvjp
 def _(cotangent: ndarray, result: ndarray, x: ndarray, key: Any, values: ndarray) -> tuple[Any, ...]:
     nothing = _full((), 0, cotangent.dtype, cotangent.device)
     back = got(cotangent, key)
-    stays = unseen(_stays, x, key, back.shape)
-    return with_elements(cotangent, key, nothing), None, _fitted(_select(stays, back, nothing), values.shape)
+    return with_elements(cotangent, key, nothing), None, _fitted(_select(stays(x, key, back.shape), back, nothing), values.shape)
 
 
-def _stays(x: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
-    """Which of the values that are written are not written over by others."""
+@without_gradient
+def stays(x: ndarray, key: Any, shape: tuple[int, ...]) -> ndarray:
+    """Which of the values that are written, in their shape, are not written over by others."""
     count = int(np.prod(shape))
     numbers = _reshape(_iota(count, 0, 1, counting_dtype(x.device), x.device), shape)
-    places = _full(x.shape, -1, counting_dtype(x.device), x.device)
-    indexing.put(places, indexing._entries(places, key), numbers)
+    places = _put(_full(x.shape, -1, counting_dtype(x.device), x.device), key, numbers)
     return _ufunc("equal", (indexing.elements(places, key), numbers), None)
 
 
@@ -234,6 +240,15 @@ def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
     all_of_x = _of_argument(call, operands, 0)
     batched = _Batched(x, key, _of_key(call, operands, 1), count, all_of_x is not None)
     return [batched.front(got(x if all_of_x is None else all_of_x, batched.key))]
+
+
+@stays.defbatched
+def _(call: Call, operands: list[ndarray | None], count: int) -> list[ndarray]:
+    x, key, shape = call.args
+    batched = _Batched(x, key, _of_key(call, operands, 1), count, True)
+    like = _full((count, *x.shape), 0, np.dtype(bool), x.device)
+    rows = batched.back(_broadcast(_full((), 0, np.dtype(bool), x.device), (count, *shape))).shape
+    return [batched.front(stays(like, batched.key, rows))]
 
 
 @sums_in.defbatched
