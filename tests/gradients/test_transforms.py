@@ -295,6 +295,24 @@ def test_batches_of_gradients_and_gradients_of_batches():
     same(weft.vmap(lambda r: weft.vmap(lambda a, b: a * b, in_axes=(0, None))(r, r.sum()))(x), x * x.sum(axis=1, keepdims=True))
 
 
+FUNCTIONS_OF_ROWS = {
+    "products of matrices": lambda x: (x[:, None] @ x[None, :]).sum() ** 2,
+    "sorts": lambda x: (weft.sort(x) * weft.arange(4.0)).sum() ** 2,
+    "subscripts": lambda x: (x[[0, 0, 3, 2, -1]] ** 3).sum() * x[0],
+    "running sums": lambda x: (weft.cumsum(x) * weft.exp(-x)).sum(),
+    "systems": lambda x: weft.linalg.solve(weft.outer(x, x) + 9 * weft.eye(4), x).sum(),
+    "transforms": lambda x: (abs(weft.fft.fft(x)) ** 2 * weft.arange(4.0)).sum(),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF_ROWS)
+def test_batches_of_what_is_a_batch_itself_are_loops(name):
+    f = FUNCTIONS_OF_ROWS[name]
+    x = weft.asarray(random(3, 4))
+    for inner in [weft.hessian(f), weft.jacrev(weft.grad(f)), lambda row: weft.vmap(lambda k: weft.jvp(f, (row,), (k * row,))[1])(row)]:
+        same(weft.vmap(inner)(x), [np.asarray(inner(row)) for row in x], 1e-10)
+
+
 def test_what_batches_refuse():
     with pytest.raises(CaptureError, match=r"weft\.vmap"):
         weft.vmap(lambda x: x if x > 0 else -x)(weft.ones(3))

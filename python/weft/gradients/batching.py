@@ -51,7 +51,7 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis
             found = [_tape_place(each) for each in results]
         finally:
             tape = _tape_end()
-        values = _forward(tape, arrays, count)
+        values = _forward(tape, arrays, count, found)
         made = []
         for place, result in zip(found, results):
             made.append(values[place] if place is not None else _broadcast(result, (count, *result.shape)))
@@ -132,10 +132,10 @@ def _moved(value: ndarray, axis: int | None) -> ndarray:
     return value if axis == 0 else moveaxis(value, 0, axis)
 
 
-def _forward(tape: Any, arrays: Sequence[ndarray], count: int) -> dict[int, ndarray]:
-    """What was taken down, of all values at once: an array for each place."""
+def _forward(tape: Any, arrays: Sequence[ndarray], count: int, wanted: Sequence[int | None]) -> dict[int, ndarray]:
+    """What was taken down, of all values at once: an array for each place that wanted ones are made of."""
     values = dict(zip(tape.leaves(), arrays))
-    for at in range(len(tape)):
+    for at in _needed(tape, wanted):
         operands = [None if place is None else values[place] for place in tape.operands(at)]
         if tape.sort(at) == "call":
             made = _called(tape.what(at), operands, count)
@@ -145,6 +145,19 @@ def _forward(tape: Any, arrays: Sequence[ndarray], count: int) -> dict[int, ndar
             if place is not None:
                 values[place] = each
     return values
+
+
+def _needed(tape: Any, wanted: Sequence[int | None]) -> list[int]:
+    """The entries that wanted places are made by.
+
+    Others cannot even be computed where a `vmap` inside of this one made them of its own values, of which there are elements nowhere.
+    """
+    needed, found = {place for place in wanted if place is not None}, []
+    for at in reversed(range(len(tape))):
+        if not needed.isdisjoint(tape.results(at)):
+            found.append(at)
+            needed.update(place for place in tape.operands(at) if place is not None)
+    return found[::-1]
 
 
 def _called(call: Any, operands: list[ndarray | None], count: int) -> list[ndarray]:
