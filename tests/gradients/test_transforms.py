@@ -382,6 +382,52 @@ def test_rules_along_a_direction():
     same(weft.jvp(f, (2.0, 3.0), (0.0, 1.0))[1], 100.0)
 
 
+def test_rules_along_a_direction_have_tangents_of_numbers():
+    @weft.custom_jvp
+    def scaled(x, by, table, times):
+        return x * by * table.sum() * times
+
+    @scaled.defjvp
+    def _(primals, tangents):
+        x, by, table, times = primals
+        assert tangents[3] is None
+        t = tangents[0] * by * table.sum() + x * tangents[1] * table.sum() + x * by * tangents[2].sum()
+        return scaled(*primals), t * times
+
+    table = np.array([1.0, 2.0])
+    assert float(weft.grad(scaled)(5.0, 2.0, table, 3)) == 18.0
+    assert float(weft.grad(scaled, 1)(5.0, 2.0, table, 3)) == 45.0
+
+
+def test_transforms_of_what_was_transformed_are_its_own():
+    """What a wrapper has of the function that it wraps says nothing of itself."""
+
+    def cube(x):
+        return (x**3).sum()
+
+    ruled = weft.custom_vjp(cube)
+    ruled.defvjp(lambda x: (cube(x), x), lambda x, cotangent: (cotangent * 3 * x * x,))
+    directed = weft.custom_jvp(cube)
+    directed.defjvp(lambda primals, tangents: (cube(*primals), (3 * primals[0] ** 2 * tangents[0]).sum()))
+    x = weft.asarray([1.0, 2.0])
+    for f in (cube, weft.compile(cube), ruled, directed, weft.checkpoint(cube), weft.compile(ruled)):
+        for transform in (weft.grad, weft.jacrev, weft.jacfwd, lambda f: weft.checkpoint(weft.grad(f))):
+            same(weft.compile(transform(f))(x), [3.0, 12.0])
+            again = weft.custom_vjp(transform(f))
+            again.defvjp(lambda cotangent, result, x: (10 * cotangent,))
+            same(again(x), [3.0, 12.0])
+            same(weft.vjp(again, x)[1](weft.ones(2))[0], [10.0, 10.0])
+            again = weft.custom_jvp(transform(f))
+            again.defjvp(lambda primals, tangents: (primals[0], 10 * tangents[0]))
+            same(again(x), [3.0, 12.0])
+            same(weft.vjp(again, x)[1](weft.ones(2))[0], [10.0, 10.0])
+        value, slope = weft.compile(weft.value_and_grad(f))(x)
+        assert float(value) == 9.0
+        same(slope, [3.0, 12.0])
+        same(weft.compile(weft.hessian(f))(x), [[6.0, 0.0], [0.0, 12.0]])
+        same(weft.compile(weft.vmap(f))(x), [1.0, 8.0])
+
+
 def test_checkpoints_keep_nothing_and_give_the_same():
     calls = []
 

@@ -68,6 +68,8 @@ class Compiled:
     """What `compile` makes of a function."""
 
     def __init__(self, function: Callable[..., Any], donate: tuple[int, ...] = ()) -> None:
+        # First: a gradient of a compiled function has its attributes, and those here are others.
+        functools.update_wrapper(self, function)
         self._function = function
         self.donate = donate
         self._graphs: dict[Any, tuple[_Graph, Any]] = {}
@@ -76,7 +78,6 @@ class Compiled:
         self._general: dict[Any, tuple[_Graph, Any]] = {}
         self._recent = _Recent(list(donate))
         self._captures = 0
-        functools.update_wrapper(self, function)
 
     @property
     def captures(self) -> int:
