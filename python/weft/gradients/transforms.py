@@ -385,4 +385,9 @@ def _itself(x: ndarray) -> ndarray:
     return x
 
 
-_itself._weft_batched_ = lambda call, operands, count: operands  # type: ignore[attr-defined]
+def _stopped_at_once(call: Any, operands: list[ndarray], count: int) -> list[ndarray]:
+    # Tapes around the `vmap` follow the values that it computes with in the end.
+    return [_stopped(each) for each in operands]
+
+
+_itself._weft_batched_ = _stopped_at_once  # type: ignore[attr-defined]
