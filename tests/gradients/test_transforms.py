@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 
 import weft
 from gradients.differences import check_gradient, random
+from weft._weft import _tape_innermost, _tape_is_here
 from weft.errors import CaptureError, GradientError
+from weft.gradients.tapes import _TAPES
 
 
 def same(found, wanted, tolerance=1e-12):
@@ -93,6 +96,51 @@ def test_tapes_end_where_functions_fail():
 
 
 # Control flow, views and writes.
+
+
+def _by_a_block(x):
+    with weft.tape(x):
+        y = (x * x).sum()
+    y.backward()
+    with weft.tape(x):
+        (x * x).sum().backward()
+    return x.grad
+
+
+INTERRUPTED = {
+    "gradients": lambda x: weft.grad(weft.checkpoint(lambda x: (weft.sort(x) * x).sum()))(x),
+    "batches": lambda x: weft.vmap(weft.grad(lambda x: x * x))(x),
+    "directions": lambda x: weft.jvp(lambda x: x[[0, 0]] * x, (x,), (x,)),
+    "blocks": _by_a_block,
+}
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_tapes_end_where_functions_are_interrupted(name):
+    """Ctrl-C comes when a call of C returns: it is tried after each of them."""
+    job, left = INTERRUPTED[name], [0]
+    job(weft.asarray([1.0, 2.0]))
+
+    def interrupt(frame, event, _):
+        if event == "c_return" and "gradients" in frame.f_code.co_filename:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+
+    for before in range(10_000):
+        left[0] = before
+        x = weft.asarray([1.0, 2.0])
+        sys.setprofile(interrupt)
+        try:
+            job(x)
+        except KeyboardInterrupt:
+            continue
+        finally:
+            sys.setprofile(None)
+            assert _tape_innermost() is None and not _tape_is_here() and not _TAPES.open
+        break
+    assert 10 < before < 9_999
+    same(weft.grad(lambda x: (x * x).sum())(x), [2.0, 4.0])
 
 
 def test_control_flow_sees_the_elements():

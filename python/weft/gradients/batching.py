@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _broadcast, _full, _reshape, _tape_begin, _tape_end, _tape_place, ndarray
+from weft._weft import _broadcast, _full, _reshape, _tape_place, ndarray
+from weft.gradients.sweep import taken_down
 from weft.gradients.trees import flatten, unflatten
 
 __all__ = ["vmap"]
@@ -40,17 +41,17 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis
                 arrays.append(_first(leaf, axis))
         count = _count(arrays, axis_size)
         examples = [_full(array.shape[1:], 0, array.dtype, array.device) for array in arrays]
-        followed = _tape_begin(examples, True)
-        try:
+
+        def call(followed: list[ndarray]) -> tuple[list[ndarray], Any, list[Any]]:
             row = list(leaves)
             for at, each in zip(places, followed):
                 row[at] = each
             own_args, own_keywords = unflatten(spec, row)
             results, outer = flatten(function(*own_args, **own_keywords))
             results = [_result(each) for each in results]
-            found = [_tape_place(each) for each in results]
-        finally:
-            tape = _tape_end()
+            return results, outer, [_tape_place(each) for each in results]
+
+        (results, outer, found), tape = taken_down(examples, True, call)
         values = _forward(tape, arrays, count, found)
         made = []
         for place, result in zip(found, results):

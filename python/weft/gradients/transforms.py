@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _tape_begin, _tape_end, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
+from weft._weft import _full, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
 from weft.errors import GradientError
 from weft.gradients.primitives import LostGradientError, _nothing, followed_call
-from weft.gradients.sweep import sweep
+from weft.gradients.sweep import sweep, taken_down
 from weft.gradients.trees import flatten, unflatten
 
 __all__ = ["checkpoint", "grad", "jvp", "linearize", "pullback_of", "stop_gradient", "value_and_grad", "vjp"]
@@ -40,14 +40,13 @@ class _Taped:
     """What a function made of arrays, and the tape of it."""
 
     def __init__(self, function: Callable[..., Any], arrays: Sequence[ndarray]) -> None:
-        followed = _tape_begin(list(arrays))
-        try:
+        def call(followed: list[ndarray]) -> None:
+            self.arrays = followed
             self.given = function(*followed)
             self.results, self.spec = flatten(self.given)
             self.places = [_tape_place(each) if isinstance(each, ndarray) else None for each in self.results]
-        finally:
-            self.tape = _tape_end()
-        self.arrays = followed
+
+        _, self.tape = taken_down(arrays, False, call)
 
     def pull_back(self, cotangents: Sequence[ndarray]) -> list[ndarray]:
         """The cotangents of the arrays from those of the results, zeros where there is no way from one to the other."""
