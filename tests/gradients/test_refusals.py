@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import numpy as np
@@ -247,14 +248,31 @@ def test_backward_inside_of_transforms_is_refused():
 
 
 def test_blocks_that_end_out_of_order():
+    """They are refused, and nothing is taken down from then on."""
     first, second = weft.tape(), weft.tape()
     first.__enter__()
     second.__enter__()
-    with pytest.raises(GradientError, match="reverse order"):
-        first.__exit__(None, None, None)
-    second.__exit__(None, None, None)
-    first.__exit__(None, None, None)
+    for block in (first, second, first):
+        with pytest.raises(GradientError, match="reverse order"):
+            block.__exit__(None, None, None)
+        assert not weft._weft._tape_is_here()
+
+
+def test_blocks_of_coroutines_that_take_turns():
+    async def one(x):
+        with weft.tape(x):
+            y = x * x
+            await asyncio.sleep(0)
+            y = y * 3
+        y.backward()
+        return x.grad
+
+    async def all_of_them():
+        return await asyncio.gather(*(one(weft.asarray(float(n))) for n in range(3)), return_exceptions=True)
+
+    assert any(isinstance(each, GradientError) for each in asyncio.run(all_of_them()))
     assert not weft._weft._tape_is_here()
+    assert float(asyncio.run(one(weft.asarray(2.0)))) == 12.0
 
 
 def test_vmap_writes_to_no_arrays_from_outside():

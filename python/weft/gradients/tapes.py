@@ -69,9 +69,13 @@ class tape:
         if kind is not None:
             self._let_go()
             return
+        if not _TAPES.open or _TAPES.open[-1] is not self:
+            # Coroutines that take turns: nothing is to stay open for ever.
+            self._let_go()
+            raise GradientError("tapes end in the reverse order in which they began, on the thread on which they did, and not in turns")
         try:
-            if not _TAPES.open or _TAPES.open[-1] is not self or _tape_innermost() != self._number:
-                raise GradientError("tapes end in the reverse order in which they began, on the thread on which they did")
+            if _tape_innermost() != self._number:
+                raise GradientError("a transform such as weft.grad is under way inside of a tape's block that ends")
             _TAPES.last = _tape_end()
             _TAPES.open.pop()
         except KeyboardInterrupt:
