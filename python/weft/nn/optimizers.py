@@ -58,7 +58,8 @@ class _Optimizer:
         rate = self.learning_rate(step) if callable(self.learning_rate) else self.learning_rate
         after: list[list[Any]] = [[] for _ in range(1 + len(self.kept))]
         for p, g, *kept in zip(*columns):
-            _same_shape(p, g)
+            for what, each in (("gradient", g), *((f"state {name!r}", each) for name, each in zip(self.kept, kept))):
+                _same_shape(p, each, what)
             values = floats("an optimizer", p)
             single = wide(values)
             found = self._one(single, floats("an optimizer", g).astype(single.dtype, copy=False), step, _like(rate, single), *kept)
@@ -86,13 +87,15 @@ def _beside(spec: Any, tree: Any, what: str) -> list[Any]:
     return found
 
 
-def _same_shape(p: ndarray, g: Any) -> None:
+def _same_shape(p: ndarray, g: Any, what: str) -> None:
     if p.shape != array_of(g).shape:
-        raise ValueError(f"a parameter {p.shape} has a gradient {array_of(g).shape}")
+        raise ValueError(f"a parameter {p.shape} has a {what} {array_of(g).shape}")
 
 
 def _like(rate: Any, p: ndarray) -> Any:
     """A rate in the dtype of what it is multiplied by: an array without axes has a dtype of its own."""
+    if np.shape(rate) != ():
+        raise ValueError(f"a learning rate is one number, and not an array {np.shape(rate)}")
     return rate.astype(p.dtype, copy=False) if isinstance(rate, ndarray) else rate
 
 
