@@ -105,6 +105,9 @@ class Vectorized(_weft.Ufunc, Inspectable, Ruled):
         """
         made = self.__dict__.setdefault("_pullbacks_", {})
         if by not in made:
+            from weft.gradients.compiled import callees, refuse_rules
+
+            refuse_rules(self, callees(self))
             made[by] = Pullback(self._weft_dispatcher_, False, (by,))
         return made[by]
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import copy
+import operator
+import pickle
 
 import numpy as np
 import pytest
@@ -379,6 +382,21 @@ def test_vectorised_functions_and_kernels_inside():
 
     with pytest.raises(CaptureError, match="compiled"):
         weft.compile(lambda x: compiled(x))(*arrays(3))
+
+
+@weft.compile
+def of_the_module(x):
+    return x * 2
+
+
+def test_copies_and_pickles():
+    """As functions have them: an object that holds one can be copied, and sent to another process."""
+    assert copy.deepcopy({"step": of_the_module})["step"] is of_the_module is copy.copy(of_the_module)
+    assert pickle.loads(pickle.dumps(of_the_module)) is of_the_module
+    again = pickle.loads(pickle.dumps(weft.compile(operator.neg, donate=0)))
+    assert again.donate == (0,) and again(weft.ones(2)).tolist() == [-1, -1]
+    with pytest.raises((pickle.PicklingError, AttributeError), match="pickle"):
+        pickle.dumps(weft.compile(lambda x: x))
 
 
 def test_what_is_refused():

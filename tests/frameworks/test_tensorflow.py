@@ -88,6 +88,46 @@ def test_values_and_gradients(name, derived, graph):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
 
 
+def _second(op, x):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(op(x) + x * x)
+        slope = tape.gradient(loss, x)
+    return outer.gradient(slope, x)
+
+
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+def test_second_derivatives_are_a_rules_or_refused(graph):
+    """TensorFlow takes what a callback gives for numbers, whose derivatives are zero: beside others that would not be seen."""
+    second = tf.function(_second) if graph else _second
+    x = tf.constant([0.5, 2.0])
+    for rule in (lambda x, g: 3 * x * x * g, lambda x, out, g: 3 * out / x * g):
+        np.testing.assert_allclose(second(weft.tf_op(weft.vectorize(lambda x: x**3), vjp=rule), x), 6 * x + 2, rtol=1e-6)
+    for op in (
+        weft.tf_op(f.double),
+        weft.tf_op(f.squares, like("x", shape=(), dtype="float64")),
+        weft.tf_op(f.written, {"out": like("x")}),
+    ):
+        with pytest.raises(NotImplementedError, match="second derivatives are not derived"):
+            second(op, tf.constant([0.5, 2.0], tf.float64))
+    # Of several results a rule is given all.
+    both = weft.tf_op(f.both, (like("x"), like("x", shape=())), vjp=lambda x, y, out, g: (g[0] * 0 + g[1] * out[1], g[0] * 0))
+    x = tf.ones((2, 2), tf.float64)
+    np.testing.assert_allclose(second(lambda x: both(x, x)[1], x), np.full((2, 2), 4.0**3 + 2), rtol=1e-12)
+
+
+def test_forward_mode():
+    x = tf.constant([0.5, 2.0])
+    op = weft.tf_op(weft.vectorize(lambda x: x**3), vjp=lambda x, g: 3 * x * x * g)
+    with tf.autodiff.ForwardAccumulator(x, tf.ones(2)) as accumulator:
+        y = op(x)
+    np.testing.assert_allclose(accumulator.jvp(y), 3 * x * x, rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="second derivatives"), tf.autodiff.ForwardAccumulator(x, tf.ones(2)):
+        weft.tf_op(f.double)(x)
+
+
 def test_shapes_in_a_graph():
     op = weft.tf_op(f.double)
     found = []
@@ -97,7 +137,8 @@ def test_shapes_in_a_graph():
         found.append(op(x).shape)
         return op(x)
 
-    assert program(tf.ones((2, 3))).shape == (2, 3) and found[0].rank is None
+    # What is unknown of the argument is unknown of the result, and no more.
+    assert program(tf.ones((2, 3))).shape == (2, 3) and found[0].as_list() == [None, 3]
     tf.function(lambda x: found.append(op(x).shape) or op(x))(tf.ones((2, 3)))
     assert found[-1] == (2, 3)
 

@@ -74,6 +74,7 @@ _CORNERS: dict[str, tuple[Any, ...]] = {
     "where of what is no number": (lambda m, x: m.where(x > 0, x, 2.0), _ZEROS),
     "sinc of zero": (lambda m, x: m.sinc(x), np.array([0.0, 0.5])),
     "logaddexp of infinities": (lambda m, x, y: m.logaddexp(x, y), np.array([-np.inf, 1.0]), np.array([0.0, -np.inf])),
+    "logaddexp of NaN": (lambda m, x, y: m.logaddexp(x, y), np.array([np.nan, 1.0]), np.array([0.0, np.nan])),
     "mod": (lambda m, x, y: m.remainder(x, y), np.array([5.5, -5.5]), np.array([2.0, 2.0])),
     "svd of equal values": (lambda m, x: m.linalg.svd(x, full_matrices=False)[1], np.eye(3)),
     "eigvalsh of equal values": (lambda m, x: m.linalg.eigvalsh(x), np.eye(3) * 2),

@@ -69,6 +69,18 @@ def test_functions_of_two_numbers(name):
     check(f, 0.4, 1.7)
 
 
+@pytest.mark.parametrize(("a", "b"), [(1.0, 0.1), (0.6, 0.2), (-1.0, 0.1), (7.0, -2.5), (1.0, -np.inf), (6.0, 2.0)])
+def test_remainders_of_quotients_that_round(a, b):
+    """1.0 / 0.1 is 10, and 1.0 % 0.1 is 1.0 - 9 * 0.1."""
+    floored, truncated = -np.floor_divide(a, b), -np.rint((a - np.fmod(a, b)) / b)
+    python, c = weft.njit(lambda a, b: a % b), weft.njit(lambda a, b: math.fmod(a, b))
+    assert python.grad((a, b), (None, None)) == (1, floored) and c.grad((a, b), (None, None)) == (1, truncated)
+    assert float(weft.vectorize(lambda a, b: a % b).pullback(1)(a, b, 1.0)) == floored
+    for function in (weft.remainder, lambda a, b: weft.divmod(a, b)[1]):
+        assert float(weft.grad(function, 1)(a, b)) == floored
+    assert float(weft.grad(weft.fmod, 1)(a, b)) == truncated
+
+
 @pytest.mark.parametrize("x", [0.001, 0.02, 0.029, 0.031, 1.3, -2.7])
 def test_sinc(x):
     @weft.njit

@@ -1,4 +1,4 @@
-"""Loops whose adjoints run on lanes: independent turns, sums, neighbours, and those that only look independent; against central differences,
+"""Loops whose adjoints run on lanes: independent turns, sums, neighbours, and those that only look independent, against central differences,
 over lengths of no, one, some and several gangs."""
 
 import numpy as np

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import numpy as np
@@ -247,14 +248,31 @@ def test_backward_inside_of_transforms_is_refused():
 
 
 def test_blocks_that_end_out_of_order():
+    """They are refused, and nothing is taken down from then on."""
     first, second = weft.tape(), weft.tape()
     first.__enter__()
     second.__enter__()
-    with pytest.raises(GradientError, match="reverse order"):
-        first.__exit__(None, None, None)
-    second.__exit__(None, None, None)
-    first.__exit__(None, None, None)
+    for block in (first, second, first):
+        with pytest.raises(GradientError, match="reverse order"):
+            block.__exit__(None, None, None)
+        assert not weft._weft._tape_is_here()
+
+
+def test_blocks_of_coroutines_that_take_turns():
+    async def one(x):
+        with weft.tape(x):
+            y = x * x
+            await asyncio.sleep(0)
+            y = y * 3
+        y.backward()
+        return x.grad
+
+    async def all_of_them():
+        return await asyncio.gather(*(one(weft.asarray(float(n))) for n in range(3)), return_exceptions=True)
+
+    assert any(isinstance(each, GradientError) for each in asyncio.run(all_of_them()))
     assert not weft._weft._tape_is_here()
+    assert float(asyncio.run(one(weft.asarray(2.0)))) == 12.0
 
 
 def test_vmap_writes_to_no_arrays_from_outside():
@@ -273,3 +291,57 @@ def test_vmap_writes_to_no_arrays_from_outside():
     with pytest.raises(ValueError, match=r"weft\.vmap"):
         weft.vmap(g, in_axes=(0, None))(weft.ones((2, 3)), given)
     assert float(log) == 0.0 and given.tolist() == [0.0] * 3
+
+
+@weft.njit
+def rounded(x):
+    return round(x) * 1.0
+
+
+@rounded.defvjp
+def _(cotangent, output, x):
+    return (cotangent,)
+
+
+@weft.njit
+def of_rounded(x):
+    return rounded(x[0]) * x[1]
+
+
+def test_rules_of_what_compiled_code_calls():
+    """What is derived of the code would be another gradient."""
+    within = rounded
+    x, out = np.array([1.7, 3.0]), np.zeros(2)
+
+    @weft.njit
+    def further(x):
+        return of_rounded(x) + 1.0
+
+    @weft.vectorize
+    def of_numbers(x):
+        return within(x) * x
+
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = within(x[i]) * x[i]
+
+    for gradient in (
+        lambda: of_rounded.grad((x,), (out,)),
+        lambda: further.grad((x,), (out,)),
+        lambda: weft.grad(lambda x: further(x) * 1.0)(weft.asarray(x)),
+        lambda: of_numbers.pullback(0),
+        lambda: weft.grad(lambda x: of_numbers(x).sum())(x),
+        lambda: kernel.grad[1, 32]((x, out), (np.zeros(2), np.ones(2))),
+    ):
+        with pytest.raises(weft.errors.UnsupportedError, match="calls rounded, which has a rule of its own"):
+            gradient()
+
+    @of_rounded.defvjp
+    def _(cotangent, output, x):
+        return (cotangent * np.array([x[1], round(x[0])]),)
+
+    of_rounded.grad((x,), (out,))
+    assert out.tolist() == [3.0, 2.0]
+    del of_rounded.__dict__["_vjp_"]

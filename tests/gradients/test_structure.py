@@ -220,6 +220,17 @@ def test_what_is_stopped_has_no_gradient():
     near(weft.grad(weft.grad(lambda x: x * weft.stop_gradient(x)))(3.0), 0)
 
 
+def test_what_is_stopped_in_a_batch_is_stopped_for_tapes_around_it():
+    x = weft.asarray([0.5, 2.0])
+    f = lambda x: x**3 * weft.stop_gradient({"a": x**2})["a"]  # noqa: E731
+    twice = lambda x: weft.vmap(weft.vmap(f))(x[:, None])  # noqa: E731
+    for batched in (weft.vmap(f), twice, weft.vmap(weft.checkpoint(f)), weft.compile(weft.vmap(f))):
+        near(weft.grad(lambda x: batched(x).sum())(x), 3 * x**4)  # noqa: B023
+        near(weft.jvp(batched, (x,), (weft.ones(2),))[1].reshape(-1), 3 * x**4)
+    near(weft.hessian(lambda x: weft.vmap(f)(x).sum())(x), np.diag(6 * np.asarray(x) ** 3))
+    near(weft.vmap(weft.grad(weft.grad(f)))(x), 6 * x**3)
+
+
 def test_transforms_in_transforms_of_any_depth():
     """Derivatives of x ** 5 from the first to the fourth, by every sequence of transforms."""
     forward = [lambda f: lambda x: weft.jvp(f, (x,), (weft.ones_like(x),))[1], weft.grad, lambda f: weft.vmap(weft.grad(lambda x: f(x)))]

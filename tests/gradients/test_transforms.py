@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -11,7 +12,9 @@ import pytest
 
 import weft
 from gradients.differences import check_gradient, random
+from weft._weft import _tape_innermost, _tape_is_here
 from weft.errors import CaptureError, GradientError
+from weft.gradients.tapes import _TAPES
 
 
 def same(found, wanted, tolerance=1e-12):
@@ -94,6 +97,51 @@ def test_tapes_end_where_functions_fail():
 
 
 # Control flow, views and writes.
+
+
+def _by_a_block(x):
+    with weft.tape(x):
+        y = (x * x).sum()
+    y.backward()
+    with weft.tape(x):
+        (x * x).sum().backward()
+    return x.grad
+
+
+INTERRUPTED = {
+    "gradients": lambda x: weft.grad(weft.checkpoint(lambda x: (weft.sort(x) * x).sum()))(x),
+    "batches": lambda x: weft.vmap(weft.grad(lambda x: x * x))(x),
+    "directions": lambda x: weft.jvp(lambda x: x[[0, 0]] * x, (x,), (x,)),
+    "blocks": _by_a_block,
+}
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_tapes_end_where_functions_are_interrupted(name):
+    """Ctrl-C comes when a call of C returns: it is tried after each of them."""
+    job, left = INTERRUPTED[name], [0]
+    job(weft.asarray([1.0, 2.0]))
+
+    def interrupt(frame, event, _):
+        if event == "c_return" and "gradients" in frame.f_code.co_filename:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+
+    for before in range(10_000):
+        left[0] = before
+        x = weft.asarray([1.0, 2.0])
+        sys.setprofile(interrupt)
+        try:
+            job(x)
+        except KeyboardInterrupt:
+            continue
+        finally:
+            sys.setprofile(None)
+            assert _tape_innermost() is None and not _tape_is_here() and not _TAPES.open
+        break
+    assert 10 < before < 9_999
+    same(weft.grad(lambda x: (x * x).sum())(x), [2.0, 4.0])
 
 
 def test_control_flow_sees_the_elements():
@@ -296,6 +344,24 @@ def test_batches_of_gradients_and_gradients_of_batches():
     same(weft.vmap(lambda r: weft.vmap(lambda a, b: a * b, in_axes=(0, None))(r, r.sum()))(x), x * x.sum(axis=1, keepdims=True))
 
 
+FUNCTIONS_OF_ROWS = {
+    "products of matrices": lambda x: (x[:, None] @ x[None, :]).sum() ** 2,
+    "sorts": lambda x: (weft.sort(x) * weft.arange(4.0)).sum() ** 2,
+    "subscripts": lambda x: (x[[0, 0, 3, 2, -1]] ** 3).sum() * x[0],
+    "running sums": lambda x: (weft.cumsum(x) * weft.exp(-x)).sum(),
+    "systems": lambda x: weft.linalg.solve(weft.outer(x, x) + 9 * weft.eye(4), x).sum(),
+    "transforms": lambda x: (abs(weft.fft.fft(x)) ** 2 * weft.arange(4.0)).sum(),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF_ROWS)
+def test_batches_of_what_is_a_batch_itself_are_loops(name):
+    f = FUNCTIONS_OF_ROWS[name]
+    x = weft.asarray(random(3, 4))
+    for inner in [weft.hessian(f), weft.jacrev(weft.grad(f)), lambda row: weft.vmap(lambda k: weft.jvp(f, (row,), (k * row,))[1])(row)]:
+        same(weft.vmap(inner)(x), [np.asarray(inner(row)) for row in x], 1e-10)
+
+
 def test_what_batches_refuse():
     with pytest.raises(CaptureError, match=r"weft\.vmap"):
         weft.vmap(lambda x: x if x > 0 else -x)(weft.ones(3))
@@ -363,6 +429,52 @@ def test_rules_along_a_direction():
     one, other = weft.grad(f, (0, 1))(2.0, 3.0)
     same([float(one), float(other)], [np.sin(3.0), 100.0])
     same(weft.jvp(f, (2.0, 3.0), (0.0, 1.0))[1], 100.0)
+
+
+def test_rules_along_a_direction_have_tangents_of_numbers():
+    @weft.custom_jvp
+    def scaled(x, by, table, times):
+        return x * by * table.sum() * times
+
+    @scaled.defjvp
+    def _(primals, tangents):
+        x, by, table, times = primals
+        assert tangents[3] is None
+        t = tangents[0] * by * table.sum() + x * tangents[1] * table.sum() + x * by * tangents[2].sum()
+        return scaled(*primals), t * times
+
+    table = np.array([1.0, 2.0])
+    assert float(weft.grad(scaled)(5.0, 2.0, table, 3)) == 18.0
+    assert float(weft.grad(scaled, 1)(5.0, 2.0, table, 3)) == 45.0
+
+
+def test_transforms_of_what_was_transformed_are_its_own():
+    """What a wrapper has of the function that it wraps says nothing of itself."""
+
+    def cube(x):
+        return (x**3).sum()
+
+    ruled = weft.custom_vjp(cube)
+    ruled.defvjp(lambda x: (cube(x), x), lambda x, cotangent: (cotangent * 3 * x * x,))
+    directed = weft.custom_jvp(cube)
+    directed.defjvp(lambda primals, tangents: (cube(*primals), (3 * primals[0] ** 2 * tangents[0]).sum()))
+    x = weft.asarray([1.0, 2.0])
+    for f in (cube, weft.compile(cube), ruled, directed, weft.checkpoint(cube), weft.compile(ruled)):
+        for transform in (weft.grad, weft.jacrev, weft.jacfwd, lambda f: weft.checkpoint(weft.grad(f))):
+            same(weft.compile(transform(f))(x), [3.0, 12.0])
+            again = weft.custom_vjp(transform(f))
+            again.defvjp(lambda cotangent, result, x: (10 * cotangent,))
+            same(again(x), [3.0, 12.0])
+            same(weft.vjp(again, x)[1](weft.ones(2))[0], [10.0, 10.0])
+            again = weft.custom_jvp(transform(f))
+            again.defjvp(lambda primals, tangents: (primals[0], 10 * tangents[0]))
+            same(again(x), [3.0, 12.0])
+            same(weft.vjp(again, x)[1](weft.ones(2))[0], [10.0, 10.0])
+        value, slope = weft.compile(weft.value_and_grad(f))(x)
+        assert float(value) == 9.0
+        same(slope, [3.0, 12.0])
+        same(weft.compile(weft.hessian(f))(x), [[6.0, 0.0], [0.0, 12.0]])
+        same(weft.compile(weft.vmap(f))(x), [1.0, 8.0])
 
 
 def test_checkpoints_keep_nothing_and_give_the_same():

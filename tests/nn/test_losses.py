@@ -123,6 +123,10 @@ def test_binary_cross_entropy_at_the_ends() -> None:
     p, y = np.array([0.0, 1.0, 0.25, 0.25]), np.array([1.0, 1.0, 1.0, 0.0])
     near(nn.binary_cross_entropy(p, y, reduction="none"), [100, 0, np.log(4), -np.log(0.75)])
     near(nn.binary_cross_entropy(p, y, np.array([1.0, 1, 2, 1])), (100 + 2 * np.log(4) - np.log(0.75)) / 4)
+    p, y = np.array([0.0, 1.0, 0.0, 1.0, 0.25]), np.array([1.0, 0.0, 0.0, 1.0, 1.0])
+    slope, other = weft.grad(lambda p, y: nn.binary_cross_entropy(p, y, reduction="sum"), (0, 1))(p, y)
+    near(slope, [-1e12, 1e12, 0, 0, -4])
+    near(other, [100, -100, 100, -100, np.log(3)])
 
 
 def test_divergence() -> None:

@@ -120,6 +120,8 @@ def test_refusals() -> None:
         (lambda: nn.Adam(1, eps=-1), "epsilon"),
         (lambda: nn.SGD(1).update(params, {"v": weft.zeros(3)}, nn.SGD(1).init(params)), "gradients do not look"),
         (lambda: nn.SGD(1).update(params, {"w": weft.zeros(2)}, nn.SGD(1).init(params)), "has a gradient"),
+        (lambda: nn.Adam(1).update(params, params, nn.Adam(1).init({"w": weft.zeros((1, 3))})), "has a state 'mean'"),
+        (lambda: nn.SGD(lambda step: weft.ones(3)).update(params, params, nn.SGD(1).init(params)), "one number"),
     ):
         with pytest.raises(ValueError, match=says):
             wrong()

@@ -87,6 +87,8 @@ def test_refusals() -> None:
     for wrong, says in (
         (lambda: nn.max_pool2d(x, 2, padding=2), "half"),
         (lambda: nn.max_pool2d(x, 7), "longer than"),
+        (lambda: nn.max_pool2d(x, 3, 2, dilation=4, ceil_mode=True), "by a stride or more"),
+        (lambda: nn.avg_pool1d(x[0], 7, 2, ceil_mode=True), "by a stride or more"),
         (lambda: nn.max_pool2d(x, 0), "kernel_size"),
         (lambda: nn.max_pool2d(x, 2, 0), "stride"),
         (lambda: nn.max_pool2d(x[0, 0], 2), "one example"),
@@ -94,6 +96,8 @@ def test_refusals() -> None:
     ):
         with pytest.raises(ValueError, match=says):
             wrong()
+    # A window that reaches over the end by less is one.
+    assert nn.avg_pool1d(x[0], 6, 2, ceil_mode=True).shape == (3, 6, 1)
     with pytest.raises(TypeError, match="real"):
         nn.max_pool2d(x.astype(complex), 2)
 

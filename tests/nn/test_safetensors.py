@@ -47,6 +47,20 @@ def test_views_and_nested_names(tmp_path: Path) -> None:
     assert nn.load_safetensors(path) == {}
 
 
+def test_lists_are_saved_by_numbers(tmp_path: Path) -> None:
+    """Arrays of one shape in a list are not one array."""
+    path = tmp_path / "lists.safetensors"
+    x = weft.arange(6.0).reshape(2, 3)
+    nn.save_safetensors(path, {"layers": [x, x + 1], "more": ({"w": x[0]}, [np.ones(2)]), "row": [1.0, 2.0]})
+    found = nn.load_safetensors(path)
+    assert sorted(found) == ["layers.0", "layers.1", "more.0.w", "more.1.0", "row"]
+    assert found["layers.1"].tolist() == (x + 1).tolist() and found["row"].tolist() == [1, 2]
+    assert nn.load_safetensors(path, nested=True)["more"]["1"]["0"].tolist() == [1, 1]
+    for wrong, says in (([x], "as a dict"), ({"w": {"b": None}}, "'w.b' is None")):
+        with pytest.raises(TypeError, match=says):
+            nn.save_safetensors(path, wrong)
+
+
 def test_on_devices(device: weft.Device, tmp_path: Path) -> None:
     path = tmp_path / "device.safetensors"
     nn.save_safetensors(path, {"x": weft.arange(3, dtype="float32")})

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._pickling import _find
 from weft._weft import _capture, _capture_key, _capture_ranks, _Graph, _Recent, _tape_is_here, ndarray
 from weft.errors import CaptureError
 
@@ -68,6 +69,8 @@ class Compiled:
     """What `compile` makes of a function."""
 
     def __init__(self, function: Callable[..., Any], donate: tuple[int, ...] = ()) -> None:
+        # First: a gradient of a compiled function has its attributes, and those here are others.
+        functools.update_wrapper(self, function)
         self._function = function
         self.donate = donate
         self._graphs: dict[Any, tuple[_Graph, Any]] = {}
@@ -76,7 +79,6 @@ class Compiled:
         self._general: dict[Any, tuple[_Graph, Any]] = {}
         self._recent = _Recent(list(donate))
         self._captures = 0
-        functools.update_wrapper(self, function)
 
     @property
     def captures(self) -> int:
@@ -133,6 +135,19 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<weft.compile of {self._name()}>"
 
+    def __copy__(self) -> Compiled:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Compiled:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By name, as functions are, where a module's name leads back to it; else by the function, which is captured anew."""
+        name = getattr(self, "__qualname__", "")
+        if name and _find(getattr(self, "__module__", ""), name) is self:
+            return name
+        return _pickled, (self._function, self.donate)
+
     def _compare(self, ranks: Any, known: tuple[_Graph, Any]) -> None:
         """A function that looked at no size, and records the same for two sizes, records it for all."""
         before = self._first.get(ranks)
@@ -159,6 +174,10 @@ class Compiled:
 
         self._captures += 1
         return _capture(call, arrays)
+
+
+def _pickled(function: Callable[..., Any], donate: tuple[int, ...]) -> Compiled:
+    return Compiled(function, donate)
 
 
 def _flattened(given: Any, arrays: list[ndarray], name: Callable[[], str], *, result: bool = False) -> Any:

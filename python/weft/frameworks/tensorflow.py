@@ -109,7 +109,10 @@ class _Described:
 
 
 def _known_shapes(operation: Operation, tensors: Any) -> list[Any]:
-    """The results' shapes where those of the arguments are known and tell them."""
+    """The results' shapes, as far as those of the arguments are known and tell them."""
+    if operation.sort == "vectorized":
+        shapes = [tensor.shape for p, tensor in zip(operation.parameters, tensors, strict=True) if p.is_array]
+        return [functools.reduce(tf.broadcast_static_shape, shapes)]
     if not all(tensor.shape.is_fully_defined() for tensor in tensors):
         return [None] * max(len(operation.outputs), 1)
     static = [
@@ -147,13 +150,43 @@ def _call(operation: Operation, host: Callable[..., Any], derived: Callable[...,
                 found = iter(derived(values, g))
             else:
                 values["g"] = g[0] if single else g
-                values["out"] = made[0] if single else tuple(made)
+                out = [_differentiated(made, at, backward, given) for at in range(len(made))]
+                values["out"] = out[0] if single else tuple(out)
                 found = iter(gradients(operation, rule(values)))
             return [_fitting(next(found), t) if p.is_array else None for p, t in zip(operation.parameters, given, strict=True)]
 
         return (made[0] if single else tuple(made)), backward
 
     return run(*tensors)
+
+
+def _differentiated(made: list[Any], at: int, backward: Callable[..., Any], given: Any) -> Any:
+    """A result as a rule is given it: TensorFlow would take it for a number, but it has the rule's gradient, too."""
+
+    @tf.custom_gradient
+    def result(*given: Any) -> Any:
+        return tf.identity(made[at]), lambda g: backward(*(g if n == at else tf.zeros_like(each) for n, each in enumerate(made)))
+
+    return result(*given)
+
+
+def _once(operation: Operation, host: Callable[..., Any], tensors: list[Any], dtypes: list[Any]) -> list[Any]:
+    """What a function gives for tensors, whose derivatives are refused: TensorFlow would go on as if they were zero."""
+
+    @tf.custom_gradient
+    def run(*given: Any) -> Any:
+        made = tf.numpy_function(host, given, dtypes)
+
+        def refused(*g: Any) -> Any:
+            raise NotImplementedError(
+                f"{operation.name}: second derivatives are not derived. Give the first ones as a rule, tf_op(..., vjp=), of operations "
+                "that have gradients"
+            )
+
+        return (tuple(made) if isinstance(made, (list, tuple)) else made), refused
+
+    made = run(*tensors)
+    return list(made) if isinstance(made, (list, tuple)) else [made]
 
 
 def _derived(operation: Operation) -> Callable[..., Any]:
@@ -172,8 +205,7 @@ def _derived(operation: Operation) -> Callable[..., Any]:
             for p in operation.arrays:
                 args = [*values.values(), g[0]]
                 pullback, host = by(p) if _has_gradient(operation, values[p.name]) else (None, None)
-                made = None if pullback is None else tf.numpy_function(host, args, _dtypes(pullback, args))
-                found.append(made[0] if isinstance(made, (list, tuple)) else made)
+                found.append(None if pullback is None else _once(operation, host, args, _dtypes(pullback, args))[0])
             return found
 
         return elementwise
@@ -191,8 +223,7 @@ def _derived(operation: Operation) -> Callable[..., Any]:
             return [shadow for shadow in shadows if shadow is not None]
 
         like = [tensor.dtype for tensor, each in zip(values.values(), wanted, strict=True) if each]
-        made = tf.numpy_function(host, [*values.values(), *g], like) if like else []
-        found = iter(made if isinstance(made, (list, tuple)) else [made])
+        found = iter(_once(operation, host, [*values.values(), *g], like) if like else [])
         every = [next(found) if each else None for each in wanted]
         return [each for p, each in zip(operation.parameters, every, strict=True) if p.is_array]
 

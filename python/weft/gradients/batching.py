@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _broadcast, _full, _reshape, _tape_begin, _tape_end, _tape_place, ndarray
+from weft._weft import _broadcast, _full, _reshape, _tape_place, ndarray
+from weft.gradients.sweep import taken_down
 from weft.gradients.trees import flatten, unflatten
 
 __all__ = ["vmap"]
@@ -40,17 +41,17 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis
                 arrays.append(_first(leaf, axis))
         count = _count(arrays, axis_size)
         examples = [_full(array.shape[1:], 0, array.dtype, array.device) for array in arrays]
-        followed = _tape_begin(examples, True)
-        try:
+
+        def call(followed: list[ndarray]) -> tuple[list[ndarray], Any, list[Any]]:
             row = list(leaves)
             for at, each in zip(places, followed):
                 row[at] = each
             own_args, own_keywords = unflatten(spec, row)
             results, outer = flatten(function(*own_args, **own_keywords))
             results = [_result(each) for each in results]
-            found = [_tape_place(each) for each in results]
-        finally:
-            tape = _tape_end()
+            return results, outer, [_tape_place(each) for each in results]
+
+        (results, outer, found), tape = taken_down(examples, True, call)
         values = _forward(tape, arrays, count, found)
         made = []
         for place, result in zip(found, results):
@@ -132,18 +133,8 @@ def _moved(value: ndarray, axis: int | None) -> ndarray:
     return value if axis == 0 else moveaxis(value, 0, axis)
 
 
-def _needed(tape: Any, wanted: Sequence[int | None]) -> list[int]:
-    """The entries that some places follow from, in order. Others may be of values that only an inner `vmap` has many of."""
-    places, entries = {place for place in wanted if place is not None}, []
-    for at in reversed(range(len(tape))):
-        if not places.isdisjoint(tape.results(at)):
-            places.update(place for place in tape.operands(at) if place is not None)
-            entries.append(at)
-    return entries[::-1]
-
-
 def _forward(tape: Any, arrays: Sequence[ndarray], count: int, wanted: Sequence[int | None]) -> dict[int, ndarray]:
-    """What was taken down, of all values at once: an array for each place that the wanted ones follow from."""
+    """What was taken down, of all values at once: an array for each place that wanted ones are made of."""
     values = dict(zip(tape.leaves(), arrays))
     for at in _needed(tape, wanted):
         operands = [None if place is None else values[place] for place in tape.operands(at)]
@@ -155,6 +146,19 @@ def _forward(tape: Any, arrays: Sequence[ndarray], count: int, wanted: Sequence[
             if place is not None:
                 values[place] = each
     return values
+
+
+def _needed(tape: Any, wanted: Sequence[int | None]) -> list[int]:
+    """The entries that wanted places are made by.
+
+    Others cannot even be computed where a `vmap` inside of this one made them of its own values, of which there are elements nowhere.
+    """
+    needed, found = {place for place in wanted if place is not None}, []
+    for at in reversed(range(len(tape))):
+        if not needed.isdisjoint(tape.results(at)):
+            found.append(at)
+            needed.update(place for place in tape.operands(at) if place is not None)
+    return found[::-1]
 
 
 def _called(call: Any, operands: list[ndarray | None], count: int) -> list[ndarray]:

@@ -6,13 +6,17 @@ rule given with `@f.defvjp` is used in its place.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from weft import _weft
+from weft._differentiable import Ruled
+from weft.errors import UnsupportedError
 
 
 class Gradient:
@@ -21,6 +25,7 @@ class Gradient:
     def __init__(self, function: Any) -> None:
         self.function = function
         self.code = function._adjoint()
+        self._callees = callees(function)
 
     def __call__(self, args: Sequence[Any], adjoints: Sequence[Any], cotangent: Any = None) -> tuple[Any, ...]:
         if self.function._is_kernel():
@@ -37,6 +42,7 @@ class Gradient:
 
     def of_fitting(self, args: tuple[Any, ...], adjoints: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
         """The same of what is known to fit: adjoints of the arguments' shapes, apart from each other, and cotangents of the results'."""
+        self.refuse_rules_within()
         given = iter(self.code(args, adjoints, cotangent))
         return tuple(next(given) if _is_float(arg) else None for arg in args)
 
@@ -62,8 +68,49 @@ class Gradient:
                 adjoint += gradient
         return tuple(gradient if _is_float(arg) else None for arg, gradient in zip(args, found, strict=True))
 
+    def refuse_rules_within(self) -> None:
+        """What is derived would be another gradient than that of the rule."""
+        refuse_rules(self.function, self._callees)
+
     def __repr__(self) -> str:
         return f"<gradient of {self.function.__name__}>"
+
+
+def callees(function: Any) -> list[Any]:
+    """The compiled functions that a function's code names, and those that theirs names, besides itself."""
+    found: list[Any] = []
+    left = [function]
+    while left:
+        named = _named(getattr(left.pop(), "py_func", None))
+        new = [each for each in named if each is not function and not any(each is known for known in found)]
+        found += new
+        left += new
+    return found
+
+
+def _named(function: Any) -> list[Any]:
+    """What may have a rule among the values of a function's names, and their attributes that it names."""
+    if not hasattr(function, "__code__"):
+        return []
+    known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    codes, names = [function.__code__], set[str]()
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names, code.co_freevars)
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+    values = [known[name] for name in names if name in known]
+    values += [getattr(value, name, None) for value in values if isinstance(value, ModuleType) for name in names]
+    return [value for value in values if isinstance(value, Ruled)]
+
+
+def refuse_rules(function: Any, among: Sequence[Any]) -> None:
+    """UnsupportedError if one of these has a rule."""
+    for each in among:
+        if each.vjp_rule is not None:
+            raise UnsupportedError(
+                f"{function.__name__} calls {each.__name__}, which has a rule of its own for its gradient: a rule is Python's, and what "
+                f"compiled code calls cannot have one. Give {function.__name__} a rule with defvjp"
+            )
 
 
 class Launch:
@@ -79,6 +126,7 @@ class Launch:
         if function.vjp_rule is not None:
             function.vjp_rule(adjoints, None, *args)
             return
+        self.gradient.refuse_rules_within()
         self.launcher(args, adjoints, None)
 
 
@@ -116,7 +164,7 @@ def _pair(name: str, what: str, arg: Any, adjoint: Any, pairs: list[tuple[str, A
             _pair(name, f"{what}[{at}]", item, None if adjoint is None else adjoint[at], pairs)
         return
     pairs.append((what, arg, adjoint))
-    if adjoint is None or type(arg) is np.ndarray and type(adjoint) is np.ndarray and arg.shape == adjoint.shape != ():
+    if adjoint is None or (type(arg) is np.ndarray and type(adjoint) is np.ndarray and arg.shape == adjoint.shape != ()):
         return
     wanted = getattr(arg, "shape", ())
     if wanted == () and not hasattr(arg, "__setitem__"):

@@ -399,13 +399,14 @@ class custom_vjp:
     """
 
     def __init__(self, function: Callable[..., Any], nondiff_argnums: tuple[int, ...] = ()) -> None:
+        # First: a function made of another one with a rule has its attributes, and those here are others.
+        functools.update_wrapper(self, function)
         self._function = function
         self._fixed = tuple(nondiff_argnums)
         # Is the rule, as Weft's own are, linear in the cotangent and made of what has gradients, so that tangents may go through it?
         self._is_linear = False
         self._rule: Rule | None = None
         self._forward: Callable[..., Any] | None = None
-        functools.update_wrapper(self, function)
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Sets the rule: JAX's two functions, or one of the cotangent, the result and the arguments."""
@@ -455,7 +456,8 @@ class custom_vjp:
 class custom_jvp:
     """A function of arrays whose derivative along a direction is what a rule says, as in JAX: its gradient is made of that.
 
-    `@f.defjvp` over `rule(primals, tangents)`, which gives the result and its tangent, linear in `tangents`.
+    `@f.defjvp` over `rule(primals, tangents)`, which gives the result and its tangent, linear in `tangents`. Of integers, bools and what is
+    no number the tangent is None.
 
     >>> @weft.custom_jvp
     ... def cube(x):
@@ -469,10 +471,10 @@ class custom_jvp:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
         self._function = function
         self._rule: Callable[..., Any] | None = None
         self._transposing = threading.local()
-        functools.update_wrapper(self, function)
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Sets the rule."""
@@ -501,7 +503,7 @@ class custom_jvp:
 
         def tangent(*tangents: ndarray) -> Any:
             given = list(tangents)
-            row = [given.pop(0) if at in moving else None for at in range(len(leaves))]
+            row = [given.pop(0) if at in moving else _still(leaf) for at, leaf in enumerate(leaves)]
             before, self._transposing.now = getattr(self._transposing, "now", False), True
             try:
                 return self._rule(args, unflatten(spec, row))[1]
@@ -511,6 +513,13 @@ class custom_jvp:
         _, pull_back = pullback_of(tangent, [_zeros(leaves[at]) for at in moving])
         found = iter(pull_back(cotangent))
         return tuple(unflatten(spec, [next(found) if at in moving else None for at in range(len(leaves))]))
+
+
+def _still(leaf: Any) -> Any:
+    """The tangent of what no tape follows: zero of a number, None of what is none, or has no derivative."""
+    if isinstance(leaf, (float, complex)):
+        return 0.0
+    return np.zeros_like(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc" else None
 
 
 def _is_any_of_the_innermost(args: tuple[Any, ...]) -> bool:

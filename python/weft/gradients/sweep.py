@@ -1,4 +1,4 @@
-"""The way back over a tape: from cotangents of what was made to those of what it was made of.
+"""A function on a tape, and the way back over it: from cotangents of what was made to those of what it was made of.
 
 Cotangents are as JAX has them: that of a complex number is the number `c` for which the real part of `c * dz` is what changes, so that the
 gradient of a real function of complex numbers is the conjugate of the direction of steepest ascent.
@@ -6,14 +6,32 @@ gradient of a real function of complex numbers is the conjugate of the direction
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from weft._weft import _cast, _fold, _full, _reshape, _to_device, ndarray
+from weft._weft import _cast, _fold, _full, _reshape, _tape_begin, _tape_end, _tape_innermost, _to_device, ndarray
 from weft.errors import GradientError
 from weft.gradients.rules import elementwise, folds, views
 
-__all__ = ["Cotangents", "sweep", "unstretched"]
+__all__ = ["Cotangents", "end_tapes", "sweep", "taken_down", "unstretched"]
+
+
+def taken_down(arrays: Sequence[ndarray], shapes: bool, call: Callable[[list[ndarray]], Any]) -> tuple[Any, Any]:
+    """What a function gives for arrays that a tape follows, and the tape, which has ended. `shapes`: nobody can look at their elements."""
+    around = _tape_innermost()
+    try:
+        given = call(_tape_begin(list(arrays), shapes))
+    except BaseException:
+        # An interrupt may come as soon as the tape has begun, or before it has.
+        end_tapes(around)
+        raise
+    return given, _tape_end()
+
+
+def end_tapes(around: int | None) -> None:
+    """Ends what tapes there are within one."""
+    while _tape_innermost() != around:
+        _tape_end()
 
 
 def unstretched(cotangent: ndarray, shape: tuple[int, ...]) -> ndarray:

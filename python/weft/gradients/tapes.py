@@ -8,7 +8,7 @@ from typing import Any
 
 from weft._weft import _capture_number, _full, _tape_end, _tape_innermost, _tape_place, _tape_watch, ndarray
 from weft.errors import GradientError
-from weft.gradients.sweep import sweep
+from weft.gradients.sweep import end_tapes, sweep
 
 __all__ = ["backward", "tape"]
 
@@ -54,16 +54,42 @@ class tape:
 
     def __enter__(self) -> tape:
         _TAPES.last = None
-        self._number = _tape_watch(self._arrays)
-        _TAPES.open.append(self)
+        around, count = _tape_innermost(), len(_TAPES.open)
+        try:
+            self._number = _tape_watch(self._arrays)
+            _TAPES.open.append(self)
+        except BaseException:
+            # An interrupt: there is no block that could end the tape.
+            end_tapes(around)
+            del _TAPES.open[count:]
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if not _TAPES.open or _TAPES.open[-1] is not self or _tape_innermost() != self._number:
-            raise GradientError("tapes end in the reverse order in which they began, on the thread on which they did")
-        _TAPES.open.pop()
-        taken = _tape_end()
-        _TAPES.last = taken if kind is None else None
+        if kind is not None:
+            self._let_go()
+            return
+        if not _TAPES.open or _TAPES.open[-1] is not self:
+            # Coroutines that take turns: nothing is to stay open for ever.
+            self._let_go()
+            raise GradientError("tapes end in the reverse order in which they began, on the thread on which they did, and not in turns")
+        try:
+            if _tape_innermost() != self._number:
+                raise GradientError("a transform such as weft.grad is under way inside of a tape's block that ends")
+            _TAPES.last = _tape_end()
+            _TAPES.open.pop()
+        except KeyboardInterrupt:
+            self._let_go()
+            raise
+
+    def _let_go(self) -> None:
+        """Ends the block's tape, and those within, of what was interrupted wherever it was."""
+        _TAPES.last = None
+        if self not in _TAPES.open:
+            return
+        del _TAPES.open[_TAPES.open.index(self) :]
+        while (innermost := _tape_innermost()) is not None and innermost >= self._number:
+            _tape_end()
 
     def again(self, began: int) -> None:
         """Takes down what comes, for arrays that there were before the block."""

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _tape_begin, _tape_end, _tape_innermost, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
+from weft._weft import _full, _tape_innermost, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
 from weft.errors import GradientError
 from weft.gradients.primitives import LostGradientError, _nothing, followed_call, is_transposing, transposing
-from weft.gradients.sweep import sweep
+from weft.gradients.sweep import sweep, taken_down
 from weft.gradients.trees import flatten, unflatten
 
 __all__ = ["checkpoint", "grad", "jvp", "linearize", "pullback_of", "stop_gradient", "value_and_grad", "vjp"]
@@ -42,15 +42,15 @@ class _Taped:
     def __init__(self, function: Callable[..., Any], arrays: Sequence[ndarray], transposed: bool = False) -> None:
         """`transposed`: the way back is gone in order to be transposed. So are those that it begins itself."""
         transposed = transposed or is_transposing()
-        followed = _tape_begin(list(arrays))
-        self.number = _tape_innermost() if transposed else None
-        try:
+
+        def call(followed: list[ndarray]) -> None:
+            self.arrays = followed
+            self.number = _tape_innermost() if transposed else None
             self.given = function(*followed)
             self.results, self.spec = flatten(self.given)
             self.places = [_tape_place(each) if isinstance(each, ndarray) else None for each in self.results]
-        finally:
-            self.tape = _tape_end()
-        self.arrays = followed
+
+        _, self.tape = taken_down(arrays, False, call)
 
     def pull_back(self, cotangents: Sequence[ndarray]) -> list[ndarray]:
         """The cotangents of the arrays from those of the results, zeros where there is no way from one to the other."""
@@ -392,4 +392,9 @@ def _itself(x: ndarray) -> ndarray:
     return x
 
 
-_itself._weft_batched_ = lambda call, operands, count: operands  # type: ignore[attr-defined]
+def _stopped_at_once(call: Any, operands: list[ndarray], count: int) -> list[ndarray]:
+    # Tapes around the `vmap` follow the values that it computes with in the end.
+    return [_stopped(each) for each in operands]
+
+
+_itself._weft_batched_ = _stopped_at_once  # type: ignore[attr-defined]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -104,14 +103,16 @@ def pooling(name: str, x: ndarray, rank: int, kernel_size: Any, stride: Any, pad
         raise ValueError(f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel_size}")
     high = low
     if ceil_mode:
-        high = tuple(_end(*each) for each in zip(x.shape[-rank:], size, step, spread, low))
+        high = tuple(_end(name, *each) for each in zip(x.shape[-rank:], size, step, spread, low))
     return Windows(size, step, spread, low, high)
 
 
-def _end(n: int, size: int, stride: int, dilation: int, low: int) -> int:
+def _end(name: str, n: int, size: int, stride: int, dilation: int, low: int) -> int:
     """The border at the end with which as many windows fit as start inside."""
     reach = dilation * (size - 1) + 1
-    count = math.ceil(max(n + 2 * low - reach, 0) / stride) + 1
+    count = -(-(n + 2 * low - reach) // stride) + 1
+    if count < 1:
+        raise ValueError(f"{name}: a window of {reach} is longer than {n} with its border of {low} and {low}, by a stride or more")
     if (count - 1) * stride >= n + low:
         count -= 1
     return max((count - 1) * stride + reach - n - low, low)

@@ -117,6 +117,8 @@ def binary_cross_entropy_with_logits(
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> ndarray:
     """-(target·log(input) + (1 - target)·log(1 - input))·weight of probabilities; logarithms below -100 are -100, as PyTorch's.
 
+    The derivative by the input is (input - target) / max(input·(1 - input), 1e-12), as PyTorch's.
+
     >>> weft.nn.binary_cross_entropy(weft.asarray([0.5, 1.0]), weft.asarray([1.0, 1.0]), reduction="sum")
     array(0.69314718)
     """
@@ -124,8 +126,20 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
     _same_shape("binary_cross_entropy", x, y)
     dtype = weft.result_type(x, y)
     x, y = wide(x), wide(y)
-    found = -(y * _bounded_log(x) + (1 - y) * _bounded_log(1 - x))
+    found = _crossed(x, y)
     return narrow(reduced(found if weight is None else found * _numbers(weight), reduction), dtype)
+
+
+@weft.custom_vjp
+def _crossed(x: ndarray, y: ndarray) -> ndarray:
+    return -(y * _bounded_log(x) + (1 - y) * _bounded_log(1 - x))
+
+
+@_crossed.defvjp
+def _(cotangent: ndarray, found: ndarray, x: ndarray, y: ndarray) -> tuple[ndarray, ndarray]:
+    # A probability of 0 or 1 that is wrong has a slope that is large, and not the zero of a logarithm that is bounded.
+    slope = (x - y) / weft.maximum(x * (1 - x), 1e-12)
+    return cotangent * slope, cotangent * (_bounded_log(1 - x) - _bounded_log(x))
 
 
 def _bounded_log(x: ndarray) -> ndarray:

@@ -59,6 +59,9 @@ class _Optimizer:
         columns += [_beside(spec, state[name], f"state[{name!r}]") for name in self.kept]
         step = state["step"]
         rate = self.learning_rate(step) if callable(self.learning_rate) else self.learning_rate
+        for p, g, *kept in zip(*columns):
+            for what, each in (("gradient", g), *((f"state {name!r}", each) for name, each in zip(self.kept, kept))):
+                _same_shape(p, each, what)
         rows = [_row(*row) for row in zip(*columns)]
         numbers = {row[0].dtype: row[0] for row in rows}
         numbers = {dtype: self._numbers(step, _like(rate, p), p) for dtype, p in numbers.items()}
@@ -99,7 +102,6 @@ class _Optimizer:
 
 def _row(p: ndarray, g: Any, *kept: Any) -> list[Any]:
     """A parameter, its gradient and what is kept for it, in the dtype that they are computed in."""
-    _same_shape(p, g)
     single = wide(floats("an optimizer", p))
     return [single, floats("an optimizer", g).astype(single.dtype, copy=False), *kept]
 
@@ -125,13 +127,15 @@ def _beside(spec: Any, tree: Any, what: str) -> list[Any]:
     return found
 
 
-def _same_shape(p: ndarray, g: Any) -> None:
+def _same_shape(p: ndarray, g: Any, what: str) -> None:
     if p.shape != array_of(g).shape:
-        raise ValueError(f"a parameter {p.shape} has a gradient {array_of(g).shape}")
+        raise ValueError(f"a parameter {p.shape} has a {what} {array_of(g).shape}")
 
 
 def _like(rate: Any, p: ndarray) -> Any:
     """A rate in the dtype of what it is multiplied by: an array without axes has a dtype of its own."""
+    if np.shape(rate) != ():
+        raise ValueError(f"a learning rate is one number, and not an array {np.shape(rate)}")
     return rate.astype(p.dtype, copy=False) if isinstance(rate, ndarray) else rate
 
 

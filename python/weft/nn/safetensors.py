@@ -35,6 +35,8 @@ _CODES = {name: code for code, name in _NAMES.items()}
 def save_safetensors(file: Path, arrays: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
     """Write arrays by name, or nested dicts of arrays, whose keys are joined by points; `metadata` are texts by name.
 
+    Lists and tuples of arrays or dicts are like dicts with the keys "0", "1", …, as PyTorch's are.
+
     TypeError for a dtype that the format does not have, such as complex128. What was in the file is replaced when all is written.
 
     >>> import tempfile, pathlib
@@ -70,17 +72,31 @@ def save_safetensors(file: Path, arrays: Mapping[str, Any], metadata: Mapping[st
 
 def _by_names(tree: Mapping[str, Any], front: str) -> dict[str, ndarray]:
     """The arrays of nested dicts by their keys, joined by points."""
+    if not isinstance(tree, Mapping):
+        raise TypeError(f"arrays are saved by names, as a dict, and not as a {type(tree).__name__}")
     found: dict[str, ndarray] = {}
     for key, value in tree.items():
         if not isinstance(key, str):
             raise TypeError(f"arrays are saved by names, not by {key!r}")
-        more = _by_names(value, f"{front}{key}.") if isinstance(value, Mapping) else {front + key: array_of(value)}
+        if value is None:
+            raise TypeError(f"{front + key!r} is None, and no array")
+        branch = _branch(value)
+        more = {front + key: array_of(value)} if branch is None else _by_names(branch, f"{front}{key}.")
         if clash := sorted(set(more) & set(found)):
             raise ValueError(f"two arrays have the name {clash[0]!r}")
         found |= more
     if "__metadata__" in found:
         raise ValueError("'__metadata__' is no name for an array")
     return found
+
+
+def _branch(value: Any) -> Mapping[str, Any] | None:
+    """The parts of a value by their names; none if it is an array, as lists of numbers are."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, (list, tuple)) and any(isinstance(each, (ndarray, np.ndarray)) or _branch(each) is not None for each in value):
+        return {str(at): each for at, each in enumerate(value)}
+    return None
 
 
 def _code(name: str, array: ndarray) -> str:

@@ -33,7 +33,7 @@ pub enum Factor {
         other: Value,
         max: bool,
     },
-    /// `-floor(a / b)`, `-trunc(a / b)`.
+    /// Minus how often the divisor is in the dividend: `-floor(a / b)`, `-trunc(a / b)`.
     Floored {
         a: Value,
         b: Value,
@@ -117,8 +117,19 @@ impl Factor {
                 let rest = b.select(same, half, zero);
                 b.select(better, g, rest)
             }
-            Factor::Floored { a, b: divisor } => rounded(b, UnOp::Floor, g, of(*a), of(*divisor)),
-            Factor::Truncated { a, b: divisor } => rounded(b, UnOp::Trunc, g, of(*a), of(*divisor)),
+            // Not the quotient rounded: 1.0 / 0.1 is 10, and 0.1 is in 1.0 nine times.
+            Factor::Floored { a, b: divisor } => {
+                let whole = b.binary(BinOp::FloorDiv, of(*a), of(*divisor));
+                whole_times(b, whole, g)
+            }
+            Factor::Truncated { a, b: divisor } => {
+                let (a, divisor) = (of(*a), of(*divisor));
+                let rest = b.binary(BinOp::Rem, a, divisor);
+                let multiple = b.binary(BinOp::Sub, a, rest);
+                let whole = b.binary(BinOp::Div, multiple, divisor);
+                let whole = b.unary(UnOp::Rint, whole);
+                whole_times(b, whole, g)
+            }
             Factor::SameSign { a, result } => {
                 let minus = b.unary(UnOp::Neg, g);
                 let (x, y) = (b.unary(UnOp::SignBit, of(*a)), b.unary(UnOp::SignBit, of(*result)));
@@ -134,10 +145,9 @@ impl Factor {
     }
 }
 
-fn rounded(b: &mut Builder, how: UnOp, g: Value, x: Value, divisor: Value) -> Value {
-    let share = b.binary(BinOp::Div, x, divisor);
-    let share = b.unary(how, share);
-    let share = b.binary(BinOp::Mul, share, g);
+/// `-whole * g`, of a number that the divisor is in the dividend so many times.
+fn whole_times(b: &mut Builder, whole: Value, g: Value) -> Value {
+    let share = b.binary(BinOp::Mul, whole, g);
     b.unary(UnOp::Neg, share)
 }
 

@@ -142,9 +142,9 @@ def _chosen(larger: str) -> tuple[Rule, Rule]:
 
 def _of_logaddexp(number: int, base: str) -> Rule:
     def rule(g: ndarray, y: ndarray, *args: ndarray) -> ndarray:
-        # Where both are infinite there is no difference of the two.
+        # Where both are infinite there is no difference of the two; NaN stays.
         beyond = _sub(args[number], y)
-        beyond = _where(u("isnan", beyond), 0, beyond, beyond)
+        beyond = _where(u("equal", args[number], y), 0, beyond, beyond)
         return _mul(g, u(base, beyond))
 
     return rule
@@ -199,10 +199,11 @@ ROWS: dict[str, tuple[Rule | None, ...]] = {
     "multiply": (lambda g, y, a, b: _mul(g, b), lambda g, y, a, b: _mul(g, a)),
     "divide": (lambda g, y, a, b: _div(g, b), lambda g, y, a, b: _neg(_div(_mul(g, y), b))),
     "floor_divide": FLAT,
-    "remainder": (lambda g, y, a, b: g, lambda g, y, a, b: _neg(_mul(g, u("floor", _div(a, b))))),
-    "fmod": (lambda g, y, a, b: g, lambda g, y, a, b: _neg(_mul(g, u("trunc", _div(a, b))))),
+    # Not the quotient rounded: 1.0 / 0.1 is 10, and 0.1 is in 1.0 nine times.
+    "remainder": (lambda g, y, a, b: g, lambda g, y, a, b: _neg(_mul(g, u("floor_divide", a, b)))),
+    "fmod": (lambda g, y, a, b: g, lambda g, y, a, b: _neg(_mul(g, u("rint", _div(_sub(a, y), b))))),
     "divmod 0": FLAT,
-    "divmod 1": (lambda g, y, a, b: g, lambda g, y, a, b: _neg(_mul(g, u("floor", _div(a, b))))),
+    "divmod 1": (lambda g, y, a, b: g, lambda g, y, a, b: _neg(_mul(g, u("floor_divide", a, b)))),
     "power": _POWER,
     "float_power": _POWER,
     "negative": (lambda g, y, x: _neg(g),),
