@@ -1,5 +1,7 @@
-"""Loops whose adjoints run on lanes: independent turns, sums, neighbours, and those that only look independent, against central differences,
-over lengths of no, one, some and several gangs."""
+"""Loops whose adjoints run on lanes: independent turns, sums, neighbours, and those that only look independent.
+
+Against central differences, over lengths of no, one, some and several gangs.
+"""
 
 import numpy as np
 import pytest
