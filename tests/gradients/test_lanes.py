@@ -261,3 +261,34 @@ def test_loads_are_not_done_where_loops_do_not_run():
     dx, dy = np.zeros(0), np.ones(3)
     f.grad((x, y, 0), (dx, dy, None))
     assert dy.tolist() == [1, 1, 1]
+
+
+def made_and_stored(a, out):
+    for i in prange(a.shape[0]):
+        doubled = a[i] * 2
+        out[i] = doubled * doubled
+
+
+def made_by_a_loop(a, out):
+    for i in prange(a.shape[0]):
+        squares = np.zeros(a.shape[1])
+        for j in range(a.shape[1]):
+            squares[j] = a[i, j] * a[i, j]
+        out[i] = squares[::-1]
+
+
+def set_in_both_branches(a, out):
+    for i in prange(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > 1.0:
+                t = a[i, j] * a[i, j]
+            else:
+                t = a[i, j] * 3.0
+            out[i, j] = t * t
+
+
+@pytest.mark.parametrize("function", [made_and_stored, made_by_a_loop, set_in_both_branches], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("parallel", [False, True])
+def test_turns_with_arrays_and_values_of_their_own(function, parallel):
+    for shape in ((0, 3), (3, 0), (4, 5), (2, 67)):
+        check(weft.njit(function, parallel=parallel), numbers(*shape), np.zeros(shape), tolerance=1e-5)

@@ -108,6 +108,14 @@ impl FrameKind {
     }
 }
 
+/// What statements surely do first with a local, or may.
+#[derive(PartialEq, Eq)]
+enum FirstUse {
+    None,
+    Read,
+    Set,
+}
+
 #[derive(Debug)]
 pub struct Tree {
     /// Types of values and locals; its body is empty.
@@ -264,25 +272,31 @@ impl Tree {
 
     /// May a turn of a loop read what a local held when it began? Not where it is surely set first.
     pub fn begins_with(&self, local: Local, frame: FrameId) -> bool {
-        let sets = self.sets.get(&local).into_iter().flatten().map(|id| &self.nodes[*id]);
+        let mut sets = self.sets.get(&local).into_iter().flatten().map(|id| &self.nodes[*id]);
         // Loads of what is on a tape count on.
-        if sets.clone().any(|node| matches!(node.kind, NodeKind::Let(..))) {
-            return true;
-        }
-        let sure = sets
-            .filter(|node| node.frame == frame && node.conds.is_empty())
-            .map(|node| node.order)
-            .min();
-        let Some(sure) = sure else { return true };
-        self.nodes.iter().any(|node| {
-            let reads = match &node.kind {
-                NodeKind::Let(_, Op::Get(of)) => *of == local,
-                // Loops look at it themselves.
-                NodeKind::Loop(inner) => self.frames[*inner].stop == Some(local),
-                _ => false,
+        sets.any(|node| matches!(node.kind, NodeKind::Let(..))) || self.first_use(local, &self.frames[frame].body) == FirstUse::Read
+    }
+
+    fn first_use(&self, local: Local, list: &[NodeId]) -> FirstUse {
+        for id in list {
+            let found = match &self.nodes[*id].kind {
+                NodeKind::Let(_, Op::Get(of)) if *of == local => FirstUse::Read,
+                NodeKind::Set(to, _) if *to == local => FirstUse::Set,
+                NodeKind::If { then, other, .. } => match (self.first_use(local, then), self.first_use(local, other)) {
+                    (FirstUse::Read, _) | (_, FirstUse::Read) => FirstUse::Read,
+                    (FirstUse::Set, FirstUse::Set) => FirstUse::Set,
+                    _ => FirstUse::None,
+                },
+                // Loops look at whether to stop themselves, and may have no turns.
+                NodeKind::Loop(inner) if self.frames[*inner].stop == Some(local) => FirstUse::Read,
+                NodeKind::Loop(inner) if self.first_use(local, &self.frames[*inner].body) == FirstUse::Read => FirstUse::Read,
+                _ => FirstUse::None,
             };
-            reads && node.order < sure && self.within(node.frame, frame)
-        })
+            if found != FirstUse::None {
+                return found;
+            }
+        }
+        FirstUse::None
     }
 
     pub fn ty(&self, value: Value) -> &Type {

@@ -28,7 +28,8 @@ impl Emitter<'_> {
                     let new = self.value(*value);
                     let to = self.local(*local);
                     self.b.set(to, new);
-                    if self.tracks(*local) {
+                    // What was never set is part of no memory.
+                    if self.tracks(*local) && !self.parts.roots.of(*value).is_empty() {
                         let shadow = self.shadow(*value);
                         self.set_shadow(*local, shadow);
                     }
