@@ -7,7 +7,8 @@ use std::collections::HashSet;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
 use weft_front::{ArgType, Compiled, Role};
 use weft_ir::{Module, Scalar, SourceId, ViewType};
 use weft_passes::PassError;
@@ -17,7 +18,7 @@ use weft_runtime::{CompileError, Device};
 use crate::bind::{self, Args};
 use crate::core::Core;
 use crate::errors;
-use crate::numpy::Numpy;
+use crate::numpy::{ArrayFields, Numpy};
 
 /// What such a call is given, in order.
 const PARAMS: [&str; 3] = ["args", "adjoints", "cotangent"];
@@ -315,4 +316,46 @@ pub fn check_apart(name: &str, module: &Module, slots: &[u64]) -> PyResult<()> {
         }
     }
     Ok(())
+}
+
+/// Are these plain cases, of which most calls of adjoints are: NumPy's arrays whose adjoints have their shapes and lie nowhere near others,
+/// and arguments without adjoints? What this is not sure of is looked at more closely, in Python.
+#[pyfunction]
+#[pyo3(name = "_fits_plainly")]
+pub fn fits_plainly(args: &Bound<'_, PyTuple>, adjoints: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    let numpy = Numpy::get(args.py())?;
+    let mut spans: SmallVec<[(bool, u64, u64); 8]> = SmallVec::new();
+    for (arg, adjoint) in args.iter().zip(adjoints.iter()) {
+        let given = numpy.is_exact_array(&arg);
+        if !given && !(adjoint.is_none() && (arg.is_exact_instance_of::<PyFloat>() || arg.is_exact_instance_of::<PyInt>())) {
+            return Ok(false);
+        }
+        if !given {
+            continue;
+        }
+        let of = numpy.fields(&arg);
+        let Some(elem) = of.elem else { return Ok(false) };
+        spans.extend(span(&of, elem).map(|(low, high)| (false, low, high)));
+        if adjoint.is_none() {
+            continue;
+        }
+        if !numpy.is_exact_array(&adjoint) {
+            return Ok(false);
+        }
+        let own = numpy.fields(&adjoint);
+        let Some(elem) = own.elem.filter(|_| own.shape == of.shape && !own.shape.is_empty()) else {
+            return Ok(false);
+        };
+        spans.extend(span(&own, elem).map(|(low, high)| (true, low, high)));
+    }
+    let meets = |(at, (is_adjoint, low, high)): (usize, &(bool, u64, u64))| {
+        let others = spans[..at].iter().filter(|(other, ..)| *is_adjoint || *other);
+        others.clone().any(|(_, start, end)| low < end && start < high)
+    };
+    Ok(!spans.iter().enumerate().any(meets))
+}
+
+/// The addresses between which an array lies, which has elements.
+fn span(fields: &ArrayFields<'_>, elem: Scalar) -> Option<(u64, u64)> {
+    crate::numpy::bounds(fields.data, fields.shape, fields.strides, elem.size())
 }

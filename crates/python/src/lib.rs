@@ -60,6 +60,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stream::PyStream>()?;
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
+    module.add_function(wrap_pyfunction!(adjoint::fits_plainly, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::to_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::view_of_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(devices::cuda_status, module)?)?;

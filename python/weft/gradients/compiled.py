@@ -139,6 +139,8 @@ def _checked(function: Any, args: Sequence[Any], adjoints: Sequence[Any]) -> tup
     name = function.__name__
     if not isinstance(args, (tuple, list)) or not isinstance(adjoints, (tuple, list)):
         raise TypeError(f"the gradient of {name} takes a tuple of arguments and one of adjoints")
+    if type(args) is type(adjoints) is tuple and len(args) == len(adjoints) and _weft._fits_plainly(args, adjoints):
+        return args, adjoints
     if len(args) != len(adjoints):
         raise ValueError(f"{name}: {len(args)} arguments and {len(adjoints)} adjoints were given; there is one for each, or None")
     pairs: list[tuple[str, Any, Any]] = []
@@ -147,11 +149,8 @@ def _checked(function: Any, args: Sequence[Any], adjoints: Sequence[Any]) -> tup
     given = [adjoint for _, _, adjoint in pairs if adjoint is not None]
     others = [arg for _, arg, _ in pairs if hasattr(arg, "shape")]
     for at, adjoint in enumerate(given):
-        for other in (*given[:at], *others):
-            # Most calls are of NumPy's arrays that lie nowhere near each other.
-            plain = type(adjoint) is np.ndarray and type(other) is np.ndarray
-            if (not plain or np.may_share_memory(adjoint, other)) and _share(adjoint, other):
-                raise ValueError(f"{name}: an adjoint shares memory with another array; give each its own, and add them up")
+        if any(_share(adjoint, other) for other in [*given[:at], *others]):
+            raise ValueError(f"{name}: an adjoint shares memory with another array; give each its own, and add them up")
     return tuple(args), tuple(adjoints)
 
 
@@ -164,7 +163,7 @@ def _pair(name: str, what: str, arg: Any, adjoint: Any, pairs: list[tuple[str, A
             _pair(name, f"{what}[{at}]", item, None if adjoint is None else adjoint[at], pairs)
         return
     pairs.append((what, arg, adjoint))
-    if adjoint is None or (type(arg) is np.ndarray and type(adjoint) is np.ndarray and arg.shape == adjoint.shape != ()):
+    if adjoint is None:
         return
     wanted = getattr(arg, "shape", ())
     if wanted == () and not hasattr(arg, "__setitem__"):
