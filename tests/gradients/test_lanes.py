@@ -292,3 +292,12 @@ def set_in_both_branches(a, out):
 def test_turns_with_arrays_and_values_of_their_own(function, parallel):
     for shape in ((0, 3), (3, 0), (4, 5), (2, 67)):
         check(weft.njit(function, parallel=parallel), numbers(*shape), np.zeros(shape), tolerance=1e-5)
+
+
+def test_narrow_indices_come_round_again():
+    @weft.njit
+    def f(u, v):
+        for i in range(u.shape[0]):
+            v[np.uint8(i)] = u[i] * u[i]
+
+    check(f, numbers(300), np.zeros(256), tolerance=1e-5)

@@ -274,6 +274,10 @@ impl Search<'_> {
         true
     }
 
+    fn is_wide(&self, value: Value) -> bool {
+        self.tree.ty(value).scalar().is_some_and(|s| s.is_int() && s.size() == 8)
+    }
+
     fn is_from_outside(&self, view: Value, frame: FrameId) -> bool {
         self.tree.func.params.contains(&view) || !self.tree.within(self.tree.frame_of(view), frame)
     }
@@ -289,7 +293,8 @@ impl Search<'_> {
         match self.tree.op(value)? {
             Op::Const(_) => Some(0),
             Op::Dim(view, _) if self.is_from_outside(*view, frame) => Some(0),
-            Op::Cast(of) => self.steps(*of, frame, var),
+            // Narrow integers come round again.
+            Op::Cast(of) if self.is_wide(*of) && self.is_wide(value) => self.steps(*of, frame, var),
             Op::Unary(UnOp::Neg, of) => self.steps(*of, frame, var)?.checked_neg(),
             Op::Binary(BinOp::Add, a, b) => self.steps(*a, frame, var)?.checked_add(self.steps(*b, frame, var)?),
             Op::Binary(BinOp::Sub, a, b) => self.steps(*a, frame, var)?.checked_sub(self.steps(*b, frame, var)?),
