@@ -10,7 +10,7 @@ use weft_ir::{BinOp, Block, CmpOp, Const, FuncKind, Function, Op, Span, Spread, 
 
 use super::blocks::{self, Reduced};
 use super::panels::Fold;
-use super::rows;
+use super::rows::Rows;
 use crate::duplicate;
 use crate::error::PassError;
 use crate::inline::label_count;
@@ -97,16 +97,12 @@ impl Chooser<'_> {
     /// Statements that no lanes run.
     fn block(&mut self, block: &mut Block) -> Result<(), PassError> {
         for mut stmt in mem::take(&mut block.0) {
-            self.leave_to_loops(&mut stmt.kind);
             if let StmtKind::ParFor { spread, .. } = &stmt.kind
                 && *spread != Spread::Threads
             {
-                if self.is_along_first(&stmt.kind) {
-                    self.by_blocks(stmt, &mut block.0)?;
-                    continue;
+                if let Some(stmt) = self.leave_to_loops(stmt, &mut block.0)? {
+                    self.in_lanes(stmt, &mut block.0)?;
                 }
-                self.interchange(&mut stmt.kind);
-                self.fold(stmt, &mut block.0)?;
                 continue;
             }
             stmt.kind.blocks_mut().try_for_each(|inner| self.block(inner))?;
@@ -115,14 +111,41 @@ impl Chooser<'_> {
         Ok(())
     }
 
-    /// Points whose loops lanes are better along.
-    fn leave_to_loops(&self, kind: &mut StmtKind) {
-        let lies_along = matches!(kind, StmtKind::ParFor { spread: Spread::Gangs, .. }) && rows::lie_along_loops(self.func, kind);
-        if let StmtKind::ParFor { spread, .. } = kind
-            && lies_along
-        {
+    /// An index space that lanes go through.
+    fn in_lanes(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) -> Result<(), PassError> {
+        if self.is_along_first(&stmt.kind) {
+            return self.by_blocks(stmt, out);
+        }
+        self.interchange(&mut stmt.kind);
+        self.fold(stmt, out)
+    }
+
+    /// Has points run one by one where lanes are better along their loops, and in lanes only if these are short. Gives back other points.
+    fn leave_to_loops(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) -> Result<Option<Stmt>, PassError> {
+        let span = stmt.span;
+        if !matches!(stmt.kind, StmtKind::ParFor { spread: Spread::Gangs, .. }) {
+            return Ok(Some(stmt));
+        }
+        let Some(rows) = Rows::of(self.func, &stmt.kind) else {
+            return Ok(Some(stmt));
+        };
+        let cond = written(self.func, span, out, |b| rows.are_long(b));
+        let lanes = cond.map(|cond| (cond, self.duplicate(&stmt)));
+        if let StmtKind::ParFor { spread, .. } = &mut stmt.kind {
             *spread = Spread::Threads;
         }
+        stmt.kind.blocks_mut().try_for_each(|inner| self.block(inner))?;
+        let Some((cond, lanes)) = lanes else {
+            out.push(stmt);
+            return Ok(None);
+        };
+        let (then, mut other) = (Block(vec![stmt]), Block::default());
+        for stmt in lanes.0 {
+            self.in_lanes(stmt, &mut other.0)?;
+        }
+        let kind = StmtKind::If { cond, then, other };
+        out.push(Stmt { kind, span });
+        Ok(None)
     }
 
     /// Is it a sum over two axes of which memory lies along the first?
