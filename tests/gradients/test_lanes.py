@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import weft
-from gradients.central import check
-from weft import prange
+from gradients.central import check, check_kernel
+from weft import cuda, prange
 
 LENGTHS = [0, 1, 2, 5, 63, 64, 65, 131]
 
@@ -261,3 +261,52 @@ def test_loads_are_not_done_where_loops_do_not_run():
     dx, dy = np.zeros(0), np.ones(3)
     f.grad((x, y, 0), (dx, dy, None))
     assert dy.tolist() == [1, 1, 1]
+
+
+def test_integers_of_few_bits_come_round():
+    @weft.njit
+    def cast(x, y):
+        for i in range(x.shape[0]):
+            y[np.uint8(i)] = y[np.uint8(i)] * x[i] + x[i]
+
+    @weft.njit
+    def moved(x, y):
+        for i in range(x.shape[0]):
+            at = np.uint8(i) + np.uint8(1)
+            y[at] = y[at] * x[i] + x[i]
+
+    for function in (cast, moved):
+        check(function, numbers(300), numbers(300, seed=1), tolerance=1e-5)
+
+
+def test_the_error_is_that_of_the_first_turn():
+    @weft.njit
+    def checked(x, y):
+        for i in range(x.shape[0]):
+            if x[i] > 5:
+                raise ValueError("large")
+            y[i] = x[i] * y[i]
+            if x[i] < -5:
+                raise TypeError("small")
+
+    for at, error in (((10, 11), TypeError), ((11, 10), ValueError), ((70, 3), ValueError)):
+        x, y = numbers(100), numbers(100, seed=1)
+        x[at[0]], x[at[1]] = -6, 6
+        for call in (checked, lambda x, y: checked.grad((x, y), (np.zeros(100), np.ones(100)))):
+            with pytest.raises(error):
+                call(x, y.copy())
+
+
+@pytest.mark.parametrize("block", [(32, 1), (16, 2), (5, 3)])
+def test_kernels_that_add_to_one_element(block):
+    @cuda.jit
+    def copied(w, y):
+        j, i = cuda.grid(2)
+        if i >= y.shape[0] or j >= y.shape[1]:
+            return
+        y[i, j] = w[i % w.shape[0]] * w[0]
+
+    grid = tuple(-(-n // of) for n, of in zip((17, 3), block, strict=True))
+    for count in (1, 2, 3):
+        for order in "CF":
+            check_kernel(copied, (grid, block), numbers(count), np.asarray(numbers(3, 17), order=order))

@@ -105,6 +105,9 @@ impl Search<'_> {
         if !self.inside(frame).all(|node| self.may_run_in_lanes(frame, node)) || !self.has_derivative(frame) {
             return None;
         }
+        if !self.raises_one_error(frame) {
+            return None;
+        }
         let sums = self.sums(frame)?;
         if !self.memory_is_apart(frame, var) {
             return None;
@@ -130,6 +133,19 @@ impl Search<'_> {
             NodeKind::Plain(kind) => matches!(kind, StmtKind::Store { .. } | StmtKind::Raise { .. }),
             NodeKind::Result(_) => false,
         }
+    }
+
+    /// Is the error the same whichever turn raises it? Lanes come to theirs in another order than turns do.
+    fn raises_one_error(&self, frame: FrameId) -> bool {
+        let mut errors = BTreeSet::new();
+        for node in self.inside(frame) {
+            match &self.tree.node(node).kind {
+                NodeKind::Plain(StmtKind::Raise { kind, message }) => drop(errors.insert(Some((format!("{kind:?}"), message)))),
+                NodeKind::Let(_, Op::Call(..)) => drop(errors.insert(None)),
+                _ => {}
+            }
+        }
+        errors.len() < 2
     }
 
     /// A counted loop that hands nothing from turn to turn but sums: lanes have no room to keep the rest.
@@ -278,11 +294,23 @@ impl Search<'_> {
         self.tree.func.params.contains(&view) || !self.tree.within(self.tree.frame_of(view), frame)
     }
 
-    /// By how much a value moves from one turn of a loop to the next, if it does by the same always and by nothing else.
+    /// By how much a value moves from one turn of a loop to the next, if it does by the same always and by nothing else. Those that move are
+    /// different in all turns: no integer comes round to where it was, as those of few bits do.
     fn steps(&self, value: Value, frame: FrameId, var: Value) -> Option<i64> {
         if value == var {
             return Some(1);
         }
+        let by = self.steps_of(value, frame, var)?;
+        let comes_round = match self.tree.ty(value).scalar() {
+            _ if by == 0 => false,
+            Some(s) if s.is_int() && s.size() == 8 => by.unsigned_abs() >= 1 << 31,
+            Some(s) if s.is_int() && s.size() == 4 => by.unsigned_abs() != 1,
+            _ => true,
+        };
+        (!comes_round).then_some(by)
+    }
+
+    fn steps_of(&self, value: Value, frame: FrameId, var: Value) -> Option<i64> {
         if !self.tree.within(self.tree.frame_of(value), frame) {
             return Some(0);
         }
