@@ -279,24 +279,6 @@ def test_integers_of_few_bits_come_round():
         check(function, numbers(300), numbers(300, seed=1), tolerance=1e-5)
 
 
-def test_the_error_is_that_of_the_first_turn():
-    @weft.njit
-    def checked(x, y):
-        for i in range(x.shape[0]):
-            if x[i] > 5:
-                raise ValueError("large")
-            y[i] = x[i] * y[i]
-            if x[i] < -5:
-                raise TypeError("small")
-
-    for at, error in (((10, 11), TypeError), ((11, 10), ValueError), ((70, 3), ValueError)):
-        x, y = numbers(100), numbers(100, seed=1)
-        x[at[0]], x[at[1]] = -6, 6
-        for call in (checked, lambda x, y: checked.grad((x, y), (np.zeros(100), np.ones(100)))):
-            with pytest.raises(error):
-                call(x, y.copy())
-
-
 @pytest.mark.parametrize("block", [(32, 1), (16, 2), (5, 3)])
 def test_kernels_that_add_to_one_element(block):
     @cuda.jit

@@ -105,9 +105,6 @@ impl Search<'_> {
         if !self.inside(frame).all(|node| self.may_run_in_lanes(frame, node)) || !self.has_derivative(frame) {
             return None;
         }
-        if !self.raises_one_error(frame) {
-            return None;
-        }
         let sums = self.sums(frame)?;
         if !self.memory_is_apart(frame, var) {
             return None;
@@ -133,19 +130,6 @@ impl Search<'_> {
             NodeKind::Plain(kind) => matches!(kind, StmtKind::Store { .. } | StmtKind::Raise { .. }),
             NodeKind::Result(_) => false,
         }
-    }
-
-    /// Is the error the same whichever turn raises it? Lanes come to theirs in another order than turns do.
-    fn raises_one_error(&self, frame: FrameId) -> bool {
-        let mut errors = BTreeSet::new();
-        for node in self.inside(frame) {
-            match &self.tree.node(node).kind {
-                NodeKind::Plain(StmtKind::Raise { kind, message }) => drop(errors.insert(Some((format!("{kind:?}"), message)))),
-                NodeKind::Let(_, Op::Call(..)) => drop(errors.insert(None)),
-                _ => {}
-            }
-        }
-        errors.len() < 2
     }
 
     /// A counted loop that hands nothing from turn to turn but sums: lanes have no room to keep the rest.
