@@ -11,10 +11,12 @@ const DEBIAN: &str = "/usr/lib/llvm-22/bin/llvm-config";
 const MAJOR: &str = "22";
 
 /// The sources that decide which code is made of a text.
-const MAKES_CODE: [&str; 8] = [
+const MAKES_CODE: [&str; 10] = [
     "src/session.rs",
     "src/cxx/loads.cpp",
     "src/cxx/loads.h",
+    "src/cxx/masked.cpp",
+    "src/cxx/masked.h",
     "src/cxx/parse.cpp",
     "src/cxx/passes.cpp",
     "src/cxx/unroll.cpp",
@@ -97,7 +99,7 @@ fn compile_ours(config: &Path) -> Result<(), String> {
         .cpp(true)
         .std("c++17")
         .opt_level(2)
-        .files(["loads", "parse", "passes", "unroll", "unused"].map(|name| format!("src/cxx/{name}.cpp")))
+        .files(["loads", "masked", "parse", "passes", "unroll", "unused"].map(|name| format!("src/cxx/{name}.cpp")))
         .flag(format!("-isystem{headers}"))
         // As LLVM was built: its headers' inline functions must agree with its archives.
         .define("NDEBUG", None)

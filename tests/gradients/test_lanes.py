@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import weft
-from gradients.central import check
-from weft import prange
+from gradients.central import check, check_kernel
+from weft import cuda, prange
 
 LENGTHS = [0, 1, 2, 5, 63, 64, 65, 131]
 
@@ -294,10 +294,32 @@ def test_turns_with_arrays_and_values_of_their_own(function, parallel):
         check(weft.njit(function, parallel=parallel), numbers(*shape), np.zeros(shape), tolerance=1e-5)
 
 
-def test_narrow_indices_come_round_again():
+def test_integers_of_few_bits_come_round():
     @weft.njit
-    def f(u, v):
-        for i in range(u.shape[0]):
-            v[np.uint8(i)] = u[i] * u[i]
+    def cast(x, y):
+        for i in range(x.shape[0]):
+            y[np.uint8(i)] = y[np.uint8(i)] * x[i] + x[i]
 
-    check(f, numbers(300), np.zeros(256), tolerance=1e-5)
+    @weft.njit
+    def moved(x, y):
+        for i in range(x.shape[0]):
+            at = np.uint8(i) + np.uint8(1)
+            y[at] = y[at] * x[i] + x[i]
+
+    for function in (cast, moved):
+        check(function, numbers(300), numbers(300, seed=1), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("block", [(32, 1), (16, 2), (5, 3)])
+def test_kernels_that_add_to_one_element(block):
+    @cuda.jit
+    def copied(w, y):
+        j, i = cuda.grid(2)
+        if i >= y.shape[0] or j >= y.shape[1]:
+            return
+        y[i, j] = w[i % w.shape[0]] * w[0]
+
+    grid = tuple(-(-n // of) for n, of in zip((17, 3), block, strict=True))
+    for count in (1, 2, 3):
+        for order in "CF":
+            check_kernel(copied, (grid, block), numbers(count), np.asarray(numbers(3, 17), order=order))

@@ -186,3 +186,31 @@ done:
     let made = optimized_ir(text, &options()).unwrap();
     assert!(made.contains("x float> %wide.load"), "{made}");
 }
+
+/// `r = p[..4] where m else 1; p[..4] = 7 where m`, with the select behind the store.
+#[test]
+fn masked_loads_stay_before_stores_to_their_memory() {
+    let text = "
+declare <4 x double> @llvm.masked.load.v4f64.p0(ptr, <4 x i1>, <4 x double>)
+declare void @llvm.masked.store.v4f64.p0(<4 x double>, ptr, <4 x i1>)
+define void @f(ptr %p, ptr %m, ptr %r) {
+  %bytes = load <4 x i8>, ptr %m, align 1
+  %mask = icmp ne <4 x i8> %bytes, zeroinitializer
+  %v = call <4 x double> @llvm.masked.load.v4f64.p0(ptr align 8 %p, <4 x i1> %mask, <4 x double> zeroinitializer)
+  call void @llvm.masked.store.v4f64.p0(<4 x double> splat (double 7.0), ptr align 8 %p, <4 x i1> %mask)
+  %s = select <4 x i1> %mask, <4 x double> %v, <4 x double> splat (double 1.0)
+  store <4 x double> %s, ptr %r, align 8
+  ret void
+}
+";
+    for pipeline in [Pipeline::Scalar, Pipeline::Gang] {
+        let object = compile(text, &Options::host(pipeline)).unwrap().bytes;
+        let library = Library::load(&object, &[]).unwrap();
+        let address = library.address("f").unwrap();
+        // SAFETY: the IR above has this signature; the library outlives the call.
+        let f: extern "C" fn(*mut f64, *const u8, *mut f64) = unsafe { std::mem::transmute(address) };
+        let (mut p, mut r) = ([2.0, 3.0, 4.0, 5.0], [0.0; 4]);
+        f(p.as_mut_ptr(), [1, 0, 0, 1].as_ptr(), r.as_mut_ptr());
+        assert_eq!((p, r), ([7.0, 3.0, 4.0, 7.0], [2.0, 1.0, 1.0, 5.0]));
+    }
+}

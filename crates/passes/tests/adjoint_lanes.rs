@@ -81,6 +81,20 @@ fn turns_that_may_wrap_to_one_element_stay_a_loop() {
 }
 
 #[test]
+fn turns_whose_integers_come_round_stay_a_loop() {
+    for (few, stays) in [("u8", true), ("i16", true), ("i32", false)] {
+        let made = over_one_axis(&format!(
+            "    %6: {few} = cast %5
+    %7: i64 = cast %6
+    %8: f32 = load %0[%5]
+    %9: f32 = mul %8, %8
+    store %1[%7] = %9"
+        ));
+        assert_eq!(!made.contains("parfor ("), stays, "{made}");
+    }
+}
+
+#[test]
 fn what_all_turns_read_is_read_and_added_to_once_and_only_if_there_are_turns() {
     let made = over_one_axis(
         "    %6: i64 = 5

@@ -3,6 +3,7 @@
 // LLVM's own way to name a pipeline is a text, which brings in every pass that LLVM has. Here passes are named as types, and what is not named is not linked.
 // A pass must find every analysis it asks for registered: whoever adds one makes sure that the `…::Key`s its object file refers to (nm -C) are registered below.
 #include "loads.h"
+#include "masked.h"
 #include "unroll.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -164,6 +165,11 @@ struct UnrollShortPass : PassInfoMixin<UnrollShortPass> {
   }
 };
 
+void addCombining(FunctionPassManager &Passes) {
+  Passes.addPass(MaskedLoadsStayPass());
+  Passes.addPass(InstCombinePass());
+}
+
 // Locals into registers and common subexpressions: for functions that seldom run.
 FunctionPassManager rarePasses() {
   FunctionPassManager Passes;
@@ -183,12 +189,12 @@ FunctionPassManager gangPasses() {
   Unrolling.addPass(UnrollShortPass());
   Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   Passes.addPass(EarlyCSEPass(true));
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
   Passes.addPass(SimplifyCFGPass());
   Passes.addPass(createFunctionToLoopPassAdaptor(std::move(Invariants), true));
   Passes.addPass(createFunctionToLoopPassAdaptor(std::move(Unrolling)));
   Passes.addPass(GVNPass());
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
   Passes.addPass(SimplifyCFGPass());
   return Passes;
 }
@@ -207,7 +213,7 @@ void addLoopPasses(FunctionPassManager &Passes) {
   Shape.addPass(SimpleLoopUnswitchPass(/*NonTrivial=*/true));
   Passes.addPass(createFunctionToLoopPassAdaptor(std::move(Shape), true));
   Passes.addPass(SimplifyCFGPass(switches()));
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
   Meaning.addPass(LoopIdiomRecognizePass());
   Meaning.addPass(IndVarSimplifyPass());
   Again.addPass(SimpleLoopUnswitchPass(/*NonTrivial=*/true));
@@ -233,7 +239,7 @@ void addSimplification(FunctionPassManager &Passes, bool IsGpu) {
   Passes.addPass(JumpThreadingPass());
   Passes.addPass(CorrelatedValuePropagationPass());
   Passes.addPass(SimplifyCFGPass(switches()));
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
   Passes.addPass(ReassociatePass());
   Passes.addPass(ConstraintEliminationPass());
   addLoopPasses(Passes);
@@ -243,7 +249,7 @@ void addSimplification(FunctionPassManager &Passes, bool IsGpu) {
   Passes.addPass(GVNPass());
   Passes.addPass(SCCPPass());
   Passes.addPass(BDCEPass());
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
   Passes.addPass(JumpThreadingPass());
   Passes.addPass(CorrelatedValuePropagationPass());
   Passes.addPass(ADCEPass());
@@ -251,7 +257,7 @@ void addSimplification(FunctionPassManager &Passes, bool IsGpu) {
   Passes.addPass(DSEPass());
   addHoisting(Passes);
   Passes.addPass(SimplifyCFGPass(switches().convertSwitchToArithmetic(true).hoistCommonInsts(true).sinkCommonInsts(true)));
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
 }
 
 // Loops and neighbouring values into vectors, for CPUs.
@@ -259,7 +265,7 @@ void addVectorisation(FunctionPassManager &Passes) {
   Passes.addPass(LoopVectorizePass(LoopVectorizeOptions()));
   Passes.addPass(InferAlignmentPass());
   Passes.addPass(LoopLoadEliminationPass());
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
   Passes.addPass(SimplifyCFGPass(switches()
                                      .forwardSwitchCondToPhi(true)
                                      .convertSwitchToArithmetic(true)
@@ -269,7 +275,7 @@ void addVectorisation(FunctionPassManager &Passes) {
                                      .sinkCommonInsts(true)));
   Passes.addPass(SLPVectorizerPass());
   Passes.addPass(VectorCombinePass());
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
 }
 
 // Scalar code in the form that code is generated from.
@@ -279,7 +285,7 @@ void addLowering(FunctionPassManager &Passes, bool IsGpu) {
   Passes.addPass(LoopUnrollPass(LoopUnrollOptions(3)));
   Passes.addPass(SROAPass(SROAOptions::PreserveCFG));
   Passes.addPass(InferAlignmentPass());
-  Passes.addPass(InstCombinePass());
+  addCombining(Passes);
   addHoisting(Passes);
   Passes.addPass(LoopSinkPass());
   Passes.addPass(InstSimplifyPass());
@@ -300,7 +306,7 @@ FunctionPassManager scalarPasses(bool IsGpu) {
   else {
     Passes.addPass(InferAlignmentPass());
     Passes.addPass(SimplifyCFGPass(switches().needCanonicalLoops(false).hoistCommonInsts(true).sinkCommonInsts(true)));
-    Passes.addPass(InstCombinePass());
+    addCombining(Passes);
   }
   addLowering(Passes, IsGpu);
   return Passes;

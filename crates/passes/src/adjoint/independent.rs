@@ -274,27 +274,34 @@ impl Search<'_> {
         true
     }
 
-    fn is_wide(&self, value: Value) -> bool {
-        self.tree.ty(value).scalar().is_some_and(|s| s.is_int() && s.size() == 8)
-    }
-
     fn is_from_outside(&self, view: Value, frame: FrameId) -> bool {
         self.tree.func.params.contains(&view) || !self.tree.within(self.tree.frame_of(view), frame)
     }
 
-    /// By how much a value moves from one turn of a loop to the next, if it does by the same always and by nothing else.
+    /// By how much a value moves from one turn of a loop to the next, if it does by the same always and by nothing else. Those that move are
+    /// different in all turns: no integer comes round to where it was, as those of few bits do.
     fn steps(&self, value: Value, frame: FrameId, var: Value) -> Option<i64> {
         if value == var {
             return Some(1);
         }
+        let by = self.steps_of(value, frame, var)?;
+        let comes_round = match self.tree.ty(value).scalar() {
+            _ if by == 0 => false,
+            Some(s) if s.is_int() && s.size() == 8 => by.unsigned_abs() >= 1 << 31,
+            Some(s) if s.is_int() && s.size() == 4 => by.unsigned_abs() != 1,
+            _ => true,
+        };
+        (!comes_round).then_some(by)
+    }
+
+    fn steps_of(&self, value: Value, frame: FrameId, var: Value) -> Option<i64> {
         if !self.tree.within(self.tree.frame_of(value), frame) {
             return Some(0);
         }
         match self.tree.op(value)? {
             Op::Const(_) => Some(0),
             Op::Dim(view, _) if self.is_from_outside(*view, frame) => Some(0),
-            // Narrow integers come round again.
-            Op::Cast(of) if self.is_wide(*of) && self.is_wide(value) => self.steps(*of, frame, var),
+            Op::Cast(of) => self.steps(*of, frame, var),
             Op::Unary(UnOp::Neg, of) => self.steps(*of, frame, var)?.checked_neg(),
             Op::Binary(BinOp::Add, a, b) => self.steps(*a, frame, var)?.checked_add(self.steps(*b, frame, var)?),
             Op::Binary(BinOp::Sub, a, b) => self.steps(*a, frame, var)?.checked_sub(self.steps(*b, frame, var)?),
