@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _tape_innermost, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
+from weft._weft import _full, _tape_innermost, _tape_lacks_elements, _tape_place, _unfollowed, device, ndarray
 from weft.errors import GradientError
 from weft.gradients.primitives import LostGradientError, _nothing, followed_call, is_transposing, transposing
 from weft.gradients.sweep import sweep, taken_down
-from weft.gradients.trees import flatten, unflatten
+from weft.gradients.trees import flatten, flatten_as, unflatten
 
 __all__ = ["checkpoint", "grad", "jvp", "linearize", "pullback_of", "stop_gradient", "value_and_grad", "vjp"]
 
@@ -76,9 +76,10 @@ def pullback_of(
             raise TypeError(f"a function of arrays gives arrays, and not a {type(each).__name__}")
 
     def pull_back(cotangent: Any) -> list[ndarray]:
-        cotangents, spec = flatten(cotangent)
-        if spec != taped.spec:
-            raise ValueError("the cotangent is no tree like that of the function's results")
+        try:
+            cotangents = flatten_as(cotangent, taped.spec)
+        except ValueError:
+            raise ValueError("the cotangent is no tree like that of the function's results") from None
         fitted = [as_cotangent(each, result) for each, result in zip(cotangents, taped.results)]
         return taped.pull_back(fitted)
 
@@ -86,16 +87,17 @@ def pullback_of(
 
 
 def as_cotangent(given: Any, value: ndarray, what: str = "cotangent") -> ndarray:
-    from weft.arrays._common import array_of
+    from weft.arrays._common import array_of, place_of, values_for
 
-    made = array_of(given, None, value.device)
+    # Numbers of the host are cast there: the device may not have the dtype that they were given in.
+    of_host = place_of(given) is None
+    made = array_of(given, None, device("cpu") if of_host else value.device)
     if made.shape != value.shape:
         raise ValueError(f"the {what} of an array of shape {value.shape} has the shape {made.shape}")
     if made.dtype != value.dtype:
         if not np.can_cast(made.dtype, value.dtype, "same_kind"):
             raise TypeError(f"the {what} of an array of {value.dtype} is one of {made.dtype}")
-        made = made.astype(value.dtype)
-    return made
+    return values_for(given, value.dtype, value.device) if of_host else made.astype(value.dtype, copy=False)
 
 
 def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -254,9 +256,10 @@ def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("primal and tangent arguments to jvp must be tuples or lists")
     leaves, spec = flatten(tuple(primals))
-    directions, same = flatten(tuple(tangents))
-    if spec != same:
-        raise TypeError("primal and tangent arguments to jvp must have the same tree structure")
+    try:
+        directions = flatten_as(tuple(tangents), spec)
+    except ValueError:
+        raise TypeError("primal and tangent arguments to jvp must have the same tree structure") from None
     arrays = [array_of_leaf(leaf, "jvp") for leaf in leaves]
     tangents = [as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)]
     aux: list[Any] = []
@@ -307,9 +310,10 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
     given, push = linear(lambda *given: function(*unflatten(spec, given)), arrays)
 
     def to_results(*tangents: Any) -> Any:
-        directions, same = flatten(tangents)
-        if same != spec:
-            raise TypeError("tangents have the tree of the arguments")
+        try:
+            directions = flatten_as(tangents, spec)
+        except ValueError:
+            raise TypeError("tangents have the tree of the arguments") from None
         return push([as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)])
 
     return given, to_results
