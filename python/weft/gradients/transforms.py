@@ -79,7 +79,11 @@ def pullback_of(
         try:
             cotangents = flatten_as(cotangent, taped.spec)
         except ValueError:
-            raise ValueError("the cotangent is no tree like that of the function's results") from None
+            cotangents = None
+        # Beside a number a sequence is a tree, and not an array's elements.
+        pairs = zip(cotangents or (), taped.results)
+        if cotangents is None or any(isinstance(each, (list, tuple)) and result.ndim == 0 for each, result in pairs):
+            raise ValueError("the cotangent is no tree like that of the function's results")
         fitted = [as_cotangent(each, result) for each, result in zip(cotangents, taped.results)]
         return taped.pull_back(fitted)
 
@@ -103,9 +107,9 @@ def as_cotangent(given: Any, value: ndarray, what: str = "cotangent") -> ndarray
 def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """What a function gives, and the function that gives the product of a cotangent with its Jacobian, as `jax.vjp`.
 
-    `primals` are arrays, or trees of them; the cotangent is a tree like the result, and the second function gives a tuple of trees like the
-    primals. With `has_aux` the function gives a pair, of which the second part is returned as a third result. TypeError for arguments of
-    integers.
+    `primals` are arrays, or trees of them; the cotangent is a tree like the result, of what `asarray` takes, and the second function gives
+    a tuple of trees like the primals. With `has_aux` the function gives a pair, of which the second part is returned as a third result.
+    TypeError for arguments of integers.
 
     >>> y, pull_back = weft.vjp(weft.sin, weft.asarray([0.0, 1.0]))
     >>> pull_back(weft.ones(2))[0]
@@ -256,10 +260,9 @@ def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("primal and tangent arguments to jvp must be tuples or lists")
     leaves, spec = flatten(tuple(primals))
-    try:
-        directions = flatten_as(tuple(tangents), spec)
-    except ValueError:
-        raise TypeError("primal and tangent arguments to jvp must have the same tree structure") from None
+    directions, same = flatten(tuple(tangents))
+    if spec != same:
+        raise TypeError("primal and tangent arguments to jvp must have the same tree structure")
     arrays = [array_of_leaf(leaf, "jvp") for leaf in leaves]
     tangents = [as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)]
     aux: list[Any] = []
@@ -310,10 +313,9 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
     given, push = linear(lambda *given: function(*unflatten(spec, given)), arrays)
 
     def to_results(*tangents: Any) -> Any:
-        try:
-            directions = flatten_as(tangents, spec)
-        except ValueError:
-            raise TypeError("tangents have the tree of the arguments") from None
+        directions, same = flatten(tangents)
+        if same != spec:
+            raise TypeError("tangents have the tree of the arguments")
         return push([as_cotangent(each, array, "tangent") for each, array in zip(directions, arrays)])
 
     return given, to_results
