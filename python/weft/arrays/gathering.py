@@ -358,9 +358,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     elif mode == "clip":
         index = u("minimum", u("maximum", index, 0), count - 1)
     elif index.size:
-        host = np.zeros(1) if on_a_device(index) and not _some_outside(index, count) else _to_numpy(index)
-        if host.min() < 0 or host.max() >= count:
-            raise ValueError("invalid entry in choice array")
+        index = _compiled.unless(_outside(index, count), ValueError("invalid entry in choice array"), index)
     dtype = result_dtype(*weak_or_arrays(given_parts, parts))
     if dtype.kind in "biu" and any(part.dtype.kind == "f" for part in parts):
         raise OverflowError("Python int too large to convert to C long")
@@ -476,8 +474,13 @@ def _in_range(index: ndarray, n: int, mode: str) -> ndarray:
 
 def _some_outside(index: ndarray, n: int) -> bool:
     """Whether an index is not from 0 to n - 1: one flag is read, not the indices."""
+    return bool(_outside(index, n))
+
+
+def _outside(index: ndarray, n: int) -> ndarray:
+    """A flag without axes: whether an index is not from 0 to n - 1."""
     outside = u("logical_or", u("less", index, 0), u("greater_equal", index, n))
-    return bool(_fold("logical_or", outside, tuple(range(outside.ndim)))) if index.ndim else bool(outside)
+    return _fold("logical_or", outside, tuple(range(outside.ndim))) if index.ndim else outside
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, ...]:

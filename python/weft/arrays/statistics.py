@@ -63,8 +63,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     weights = _weights(a, beside(weights, a), axis, axes)
     dtype = result_dtype(a, weights) if is_inexact(a.dtype) else result_dtype(a, weights, np.dtype(np.float64))
     total = _sum(weights, axes, dtype, keepdims=keepdims)
-    if _fold("logical_or", u("equal", total, 0), tuple(range(total.ndim))):
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    is_zero = _fold("logical_or", u("equal", total, 0), tuple(range(total.ndim)))
+    total = _compiled.unless(is_zero, ZeroDivisionError("Weights sum to zero, can't be normalized"), total)
     found = u("true_divide", _sum(u("multiply", a, weights, dtype=dtype), axes, keepdims=keepdims), total)
     return (found, total) if returned else found
 
