@@ -145,7 +145,9 @@ def _mesh(arr: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
 
 def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
     """An array and indices beside it, along an axis counted from the front."""
-    arr, indices = together(arr, indices)
+    arr = beside(arr, indices)
+    # Indices of the host stay there, since not every device has 64-bit integers: the kernels move them as they count.
+    indices = array_of(indices)
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if axis is None:
