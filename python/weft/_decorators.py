@@ -75,6 +75,21 @@ class Pullback(_weft.Ufunc):
         made.__dict__["_by_"] = by
         return made
 
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Called like the function; UnsupportedError where a loop leaves no way back."""
+        try:
+            return super().__call__(*args, **keywords)
+        except UnsupportedError as error:
+            words, arrow, place = str(error).partition("\n")
+            if len(self.__dict__["_by_"]) == 1 or not words.startswith("the way back needs the element of"):
+                raise
+            # It speaks of the derivative's own code, in which a loop's values are kept in an array that is written and read.
+            order = "second" if len(self.__dict__["_by_"]) == 2 else "higher"
+            raise UnsupportedError(
+                f"{self.__name__} has no {order} derivative here, since a loop in it overwrites values that its derivatives need: "
+                f"give it a rule with defvjp, or compute with whole arrays{arrow}{place}"
+            ) from None
+
     def pullback(self, by: int) -> Pullback:
         """The same of this function, which has one operand more than the one that it is a derivative of."""
         made = self.__dict__.setdefault("_pullbacks_", {})

@@ -741,3 +741,27 @@ def test_numpys_arrays_are_as_they_were_where_they_were_used():
     x = weft.arange(4.0) + 1
     for mine, theirs in zip(weft.compile(f)(x), f(np.arange(4.0) + 1)):
         np.testing.assert_array_equal(np.asarray(mine), theirs)
+
+
+@pytest.mark.parametrize(
+    ("function", "good", "bad", "error", "words"),
+    [
+        (lambda x: weft.average(x, weights=x), [[1.0, 2, 6], [2, 3, 4]], [[1.0, 2, 6], [0, 0, 0]], ZeroDivisionError, "sum to zero"),
+        (weft.nanargmax, [[1.0, np.nan, 6], [9, 3, 4]], [[1.0, 2, 6], [np.nan] * 3], ValueError, "All-NaN slice"),
+        (weft.nanargmin, [[1.0, np.nan, 6], [9, 3, 4]], [[1.0, 2, 6], [np.nan] * 3], ValueError, "All-NaN slice"),
+        (lambda i: weft.choose(i, [i, i + 5, [7, 8, 9]]), [[0, 1, 2], [2, 1, 0]], [[0, 1, 2], [2, 3, 0]], ValueError, "invalid entry"),
+    ],
+)
+def test_what_is_refused_for_elements_is_refused_when_there_are_some(function, good, bad, error, words):
+    """Each row by itself, by a graph that is captured with good ones and by `vmap`, in a graph, too: errors are those of the function."""
+    good, bad = weft.asarray(good), weft.asarray(bad)
+    expected = [np.asarray(function(row)) for row in good]
+    one, every = weft.compile(function), weft.vmap(function)
+    for found in ([one(row) for row in good], every(good), weft.compile(every)(good)):
+        assert np.array_equal(np.asarray([np.asarray(each) for each in found]), expected)
+    captured = weft.compile(every)
+    captured(good)
+    for call in (lambda: one(bad[1]), lambda: every(bad), lambda: captured(bad)):
+        with pytest.raises(error, match=words):
+            weft.eval(call())
+    assert np.array_equal(one(good[0]), expected[0])

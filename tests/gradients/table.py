@@ -149,7 +149,7 @@ SUMS: dict[str, list[Case]] = {
     "amax": _simple("m.amax(x, axis=1)", A(2, 3)),
     "amin": _simple("m.amin(x)", A(2, 3)),
     "angle": _simple("m.angle(x * (1 + 1j))", A(3), c=True),
-    "average": _simple("m.average(x, axis=1, weights=y)", A(2, 3), P(3), vmap=False) + _simple("m.average(x)", A(2, 3)),
+    "average": _simple("m.average(x, axis=1, weights=y)", A(2, 3), P(3)) + _simple("m.average(x)", A(2, 3)),
     "convolve": [
         case(lambda m, x, y, mode=mode: m.convolve(x, y, mode), A(*a), A(*b), c=True)
         for mode, a, b in (("full", (4,), (3,)), ("same", (3,), (4,)), ("valid", (5,), (2,)))

@@ -92,6 +92,32 @@ def test_second_derivatives():
     assert np.allclose(differences(lambda a, b: first(a, b, 1.0), (x, y), 0), -np.sin(x) * y + 2 / y, atol=1e-5)
 
 
+def test_derivatives_of_loops():
+    """A loop that adds up has derivatives of any order; one that goes on from its own values is refused by the function's name."""
+
+    @weft.vectorize
+    def series(a):
+        s = 0.0
+        for k in range(1, 5):
+            s += a**k / k
+        return s
+
+    @weft.vectorize
+    def root(a):
+        x = 1.0
+        while abs(x * x - a) > 1e-12:
+            x = (x + a / x) / 2
+        return x
+
+    at = weft.asarray(1.5)
+    third = weft.grad(weft.grad(weft.grad(series)))
+    assert np.allclose([weft.grad(series)(at), weft.hessian(series)(at), third(at)], [8.125, 10.75, 11.0])
+    assert np.allclose(weft.grad(root)(at), 0.5 / np.sqrt(1.5))
+    for of in (weft.grad(weft.grad(root)), weft.hessian(root), lambda at: weft.jvp(root, (at,), (at,))):
+        with pytest.raises(weft.errors.UnsupportedError, match=r"^root has no second derivative here.*loop.*\s+--> .*test_vectorized"):
+            of(at)
+
+
 def test_rules():
     @weft.vectorize
     def step(a):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from weft._weft import (
     _permute,
     _reshape,
     _select,
+    _to_device,
     _to_numpy,
     _ufunc,
     ndarray,
@@ -133,8 +134,12 @@ def array_of(x: Any, dtype: Any = None, device: Any = None) -> ndarray:
 
 def values_for(x: Any, dtype: np.dtype, device: Any = None) -> ndarray:
     """What is put into an array of a dtype: integers of Python's must be the dtype's, also in sequences; arrays are cast."""
-    if isinstance(x, (ndarray, np.ndarray, np.generic)) or dtype.kind == "V":
-        return _cast(array_of(x, None, device), dtype)
+    if isinstance(x, ndarray):
+        return _cast(x, dtype)
+    if isinstance(x, (np.ndarray, np.generic)) or dtype.kind == "V":
+        # Before they are moved: the device may not have the dtype that they were given in.
+        made = _cast(array_of(x, None, _weft.device("cpu")), dtype)
+        return made if device is not None and device.kind == "cpu" else _to_device(made, device or _weft.current_device())
     return array_of(x, dtype, device)
 
 
@@ -156,13 +161,14 @@ def _holds_arrays(items: Sequence[Any]) -> bool:
 
 def _stacked(items: Sequence[Any], dtype: Any, device: Any) -> ndarray:
     """An array of a sequence that has arrays in it."""
+    device = device if device is not None else place_of(*items)
     parts = [array_of(item, dtype, device) for item in items]
     if any(part.shape != parts[0].shape for part in parts):
         raise ValueError(
             "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions. "
             f"The detected shape was ({len(parts)},) + inhomogeneous part."
         )
-    joined = _full((len(parts), *parts[0].shape), 0, result_dtype(*parts), device if device is not None else parts[0].device)
+    joined = _full((len(parts), *parts[0].shape), 0, result_dtype(*parts), device)
     for i, part in enumerate(parts):
         joined[i] = part
     return joined
@@ -184,7 +190,13 @@ def operand(x: Any, *others: Any) -> Any:
 
 def beside(x: Any, *others: Any) -> ndarray:
     """An argument as an array: itself if it is one, else a new one on the device of the others."""
-    return x if isinstance(x, ndarray) else array_of(x, device=_place(others))
+    return x if isinstance(x, ndarray) else array_of(x, device=place_of(*others))
+
+
+def arrays_of(*xs: Any) -> tuple[ndarray, ...]:
+    """Arguments as arrays: those that are none become new ones on the device of those that are."""
+    place = None if all(isinstance(x, ndarray) for x in xs) else place_of(*xs)
+    return tuple(x if isinstance(x, ndarray) else array_of(x, device=place) for x in xs)
 
 
 def together(a: Any, b: Any) -> tuple[ndarray, ndarray]:
@@ -193,11 +205,29 @@ def together(a: Any, b: Any) -> tuple[ndarray, ndarray]:
     return a, beside(b, a)
 
 
-def _place(xs: Iterable[Any]) -> _weft.Device | None:
-    """The device of the first array that has axes, or of the first one."""
-    arrays = [x for x in xs if isinstance(x, ndarray)]
+def place_of(*xs: Any) -> _weft.Device | None:
+    """The device of the first array that has axes, or of the first one; of those in sequences where there are none else."""
+    arrays = [x for x in xs if isinstance(x, ndarray)] or [part for x in xs for part in _arrays_in(x)]
     found = next((x for x in arrays if x.ndim), arrays[0] if arrays else None)
     return None if found is None else found.device
+
+
+def _arrays_in(x: Any) -> Iterator[ndarray]:
+    """The arrays in nested sequences."""
+    if isinstance(x, (list, tuple)):
+        for each in x:
+            if isinstance(each, ndarray):
+                yield each
+            else:
+                yield from _arrays_in(each)
+
+
+def mask_of(where: Any, *others: Any) -> ndarray:
+    """A mask as an array on the device of the others; TypeError for what is no array of bools."""
+    mask = beside(where, *others)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
+    return mask
 
 
 def operands(*xs: Any) -> tuple[Any, ...]:

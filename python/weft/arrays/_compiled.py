@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import Memory, _adopt, _capture_call, _from_numpy, _full, _tape_lacks_elements, _to_numpy, ndarray
+from weft._weft import Memory, _adopt, _capture_call, _from_numpy, _full, _select, _tape_lacks_elements, _to_numpy, ndarray
 from weft.errors import CaptureError
 
 # Texts whose results have shapes that the operands' shapes decide.
@@ -78,8 +78,30 @@ def at_once(
         if _tape_lacks_elements([value for value in values if isinstance(value, ndarray)]):
             from weft.gradients.primitives import later
 
-            return later(functools.partial(way, function), values, None if like is None else functools.partial(way, like))
+            # Where `vmap` is captured there are none by then, either.
+            again = functools.partial(at_once, way, function, keeps_shape=keeps_shape, like=like)
+            return later(again, values, None if like is None else functools.partial(way, like))
         return recorded(functools.partial(way, function), values, None if like is None else functools.partial(way, like))
+
+
+def unless(refused: ndarray, error: Exception, value: ndarray) -> ndarray:
+    """A value; the error is raised if a flag without axes is true: at once or, where there are no elements yet, when there are."""
+
+    def looked_at(flag: ndarray) -> ndarray:
+        if bool(flag):
+            raise error
+        return flag
+
+    try:
+        looked_at(refused)
+        return value
+    except CaptureError:
+        # The value waits for who looks at the flag, which is false where nothing was raised.
+        return _select(at_once(_given_all, looked_at, [refused], True, None), value.dtype.type(0), value)
+
+
+def _given_all(function: Callable[..., Any], values: list[Any]) -> Any:
+    return function(*values)
 
 
 def _called(function: Callable[..., Any], values: list[Any]) -> Any:

@@ -26,7 +26,7 @@ from weft._weft import (
     ndarray,
 )
 from weft.arrays import _moves, indexing
-from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, place_in, with_ones
+from weft.arrays._common import MISSING, Order, as_dtype, axes_of, beside, in_order, mask_of, out_of_order, place_in, with_ones
 from weft.arrays._rows import converted, in_three, loop_of
 from weft.gradients.primitives import primitive
 from weft.kernels.launching import fits, launched, on_a_device
@@ -173,7 +173,7 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
         return
     if function.nin == 2 and _updated_there(function, x, key, values):
         return
-    given = () if values is MISSING else (array_of(values),)
+    given = () if values is MISSING else (beside(values, x),)
     types = (x.dtype, *(each.dtype for each in given), None)
     loop = function.loop(types, casting="unsafe")
     copy = _to_numpy(x).copy(order="C")
@@ -198,7 +198,7 @@ def _updated_followed(name: str, x: ndarray, key: Any, values: Any) -> bool:
     from weft.gradients.rules import subscripts
 
     subscripts.check(key)
-    given = array_of(values)
+    given = beside(values, x)
     _assign(x, subscripts.with_sums(x, key, given if name == "add" else _ufunc("negative", (given,))))
     return True
 
@@ -211,7 +211,7 @@ def _updated_there(function: ufunc, x: ndarray, key: Any, values: Any) -> bool:
 
     if not has_update(function.__name__, x.dtype):
         return False
-    given = array_of(_in_type_of(x, values))
+    given = beside(_in_type_of(x, values), x)
     if function.loop((x.dtype, given.dtype, None), casting="unsafe")[:2] != (x.dtype, x.dtype):
         return False
     updated(function.__name__, x, key, _typed(given, x.dtype))
@@ -280,10 +280,7 @@ def _mask_for(function: ufunc, x: ndarray, where: Any, initial: Any) -> ndarray 
         raise ValueError(
             f"reduction operation '{function.__name__}' does not have an identity, so to use a where mask one has to specify 'initial'"
         )
-    mask = array_of(where)
-    if mask.dtype.kind != "b":
-        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
-    return _broadcast(mask, x.shape)
+    return _broadcast(mask_of(where, x), x.shape)
 
 
 def _start(function: ufunc, initial: Any, dtype: np.dtype) -> Any:

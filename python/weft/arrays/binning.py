@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._weft import _cast, _fold, _to_numpy, ndarray
 
-from ._common import array_of, result_dtype, select, u
+from ._common import array_of, place_of, result_dtype, select, u
 from .cumulative import diff
 from .gathering import ravel_multi_index
 from .ranges import linspace
@@ -30,7 +30,10 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
     array([[1., 0.],
            [1., 1.]])
     """
-    sample = array_of(sample) if isinstance(sample, (ndarray, np.ndarray)) else atleast_2d(array_of(sample)).T
+    place = place_of(sample, weights, bins)
+    is_array = isinstance(sample, (ndarray, np.ndarray))
+    sample = array_of(sample, device=place)
+    sample = sample if is_array else atleast_2d(sample).T
     if sample.ndim != 2:
         sample = atleast_2d(sample).T
         if sample.ndim != 2:

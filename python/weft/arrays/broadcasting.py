@@ -8,7 +8,7 @@ from typing import Any
 
 from weft._weft import _broadcast, ndarray
 
-from ._common import Shape, array_of
+from ._common import Shape, arrays_of
 from ._flat import Flat
 
 _MOST = 64
@@ -27,7 +27,8 @@ class broadcast:
     """
 
     def __init__(self, *arrays: Any) -> None:
-        self._arrays = [part for each in arrays for part in (each._arrays if isinstance(each, broadcast) else [array_of(each)])]
+        parts = [part for each in arrays for part in (each._arrays if isinstance(each, broadcast) else [each])]
+        self._arrays = list(arrays_of(*parts))
         if len(self._arrays) > _MOST:
             raise ValueError(f"Need at least 0 and at most {_MOST} array objects.")
         self.shape = _shape([each.shape for each in self._arrays])

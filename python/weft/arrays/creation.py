@@ -12,8 +12,10 @@ from weft._weft import DeviceArray, _assign, _cast, _from_numpy, _full, _iota, _
 from ._common import (
     Order,
     array_of,
+    arrays_of,
     as_device,
     as_dtype,
+    beside,
     check_order,
     copied,
     counting_dtype,
@@ -23,6 +25,7 @@ from ._common import (
     number_as,
     ordered,
     out_of_order,
+    place_of,
     shape_of,
     stretched,
     turned_if_fortran,
@@ -80,7 +83,9 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
         found = np.asarray(fill_value).dtype if dtype is None else as_dtype(dtype)
         fill_value = number_as(fill_value, found)
         return _made(shape, fill_value, found, order, device)
-    value = array_of(fill_value)
+    device = as_device(device)
+    value = array_of(fill_value, device=device)
+    device = device or (value.device if value.ndim else None)
     made = _made(shape, 0, value.dtype if dtype is None else dtype, order, device)
     _assign(made, value)
     return made
@@ -88,7 +93,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
 
 def _like(a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any) -> ndarray:
     check_order("…_like", order, "CFAK")
-    a = array_of(a)
+    a = beside(a, value)
     found = a.dtype if dtype is None else as_dtype(dtype)
     size = a.shape if shape is None else shape_of(shape)
     place = a.device if device is None else as_device(device)
@@ -98,7 +103,7 @@ def _like(a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any) -
     if isinstance(value, (bool, int, float, complex)):
         return out_of_order(full(tuple(size[axis] for axis in axes), value, found, device=place), axes)
     made = lying(size, axes, 0, found, place)
-    _assign(made, array_of(value))
+    _assign(made, array_of(value, device=place))
     return made
 
 
@@ -184,6 +189,12 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
         raise ValueError(_COPY_NEEDED)
     moved = a if place is None or place.name == a.device.name else _to_device(a, place)
     return _in_order(moved, order) if found is None or found == a.dtype else copied(moved, found, order)
+
+
+def asarrays(*xs: Any) -> tuple[ndarray, ...]:
+    """What `asarray` gives of several arguments: those that are no arrays become new ones on the device of those that are."""
+    place = place_of(*xs)
+    return tuple(x if isinstance(x, ndarray) else asarray(x, device=place) for x in xs)
 
 
 def _in_order(made: ndarray, order: str | None) -> ndarray:
@@ -374,7 +385,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    rows = [array_of(x) for x in xi]
+    rows = arrays_of(*xi)
     rank = len(rows)
     places = list(range(rank))
     if indexing == "xy" and rank > 1:

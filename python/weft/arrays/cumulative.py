@@ -15,9 +15,11 @@ from . import _compiled
 from ._common import (
     MISSING,
     array_of,
+    arrays_of,
     as_dtype,
     axes_of,
     axis_of,
+    beside,
     checked_out,
     filled,
     flat,
@@ -128,7 +130,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = MISSING, append: Any
     array([1, 2, 3])
     """
     n = operator.index(n)
-    a = array_of(a)
+    a = beside(a, *(each for each in (prepend, append) if isinstance(each, ndarray)))
     if n == 0:
         return a
     if n < 0:
@@ -148,7 +150,7 @@ def _beside(a: ndarray, b: Any, axis: int) -> list[ndarray]:
     """What is put before or behind an array: a number fills one place of the axis."""
     if b is MISSING or b is None:
         return []
-    b = array_of(b)
+    b = beside(b, a)
     if b.ndim:
         return [b]
     made = filled((*a.shape[:axis], 1, *a.shape[axis + 1 :]), 0, b.dtype, a)
@@ -166,11 +168,11 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     >>> weft.ediff1d(weft.asarray([1, 2, 4]), to_begin=-9)
     array([-9,  1,  2])
     """
-    row = flat(array_of(ary))
+    row = flat(beside(ary, to_begin, to_end))
     parts = [u("subtract", row[1:], row[:-1])]
     for name, value, place in (("to_begin", to_begin, 0), ("to_end", to_end, None)):
         if value is not None:
-            ends = flat(array_of(value))
+            ends = flat(beside(value, row))
             if not np.can_cast(ends.dtype, row.dtype, "same_kind"):
                 raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
             parts.insert(len(parts) if place is None else 0, _cast(ends, row.dtype))
@@ -185,12 +187,12 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
     """
     from .reductions import sum as _sum
 
-    y, given = array_of(y), axis
+    y, given = beside(y, x), axis
     axis = axis_of(axis, y.ndim)
     if x is None:
         steps = dx
     else:
-        x = array_of(x)
+        x = beside(x, y)
         if x.ndim == 1:
             steps = diff(x)
             steps = _reshape(steps, tuple(steps.size if i == axis else 1 for i in range(y.ndim)))
@@ -210,14 +212,14 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     >>> weft.gradient(weft.asarray([1.0, 2.0, 4.0, 7.0]))
     array([1. , 1.5, 2.5, 3. ])
     """
-    f = array_of(f)
+    f = beside(f, *varargs)
     axes = axes_of(axis, f.ndim)
     if len(varargs) == 0:
         spacing: list[Any] = [1.0] * len(axes)
     elif len(varargs) == 1 and ndim(varargs[0]) == 0:
         spacing = list(varargs) * len(axes)
     elif len(varargs) == len(axes):
-        spacing = [_spacing(each, f.shape[axis]) for each, axis in zip(varargs, axes)]
+        spacing = [_spacing(each, f, f.shape[axis]) for each, axis in zip(varargs, axes)]
     else:
         raise TypeError("invalid number of arguments")
     if edge_order > 2:
@@ -228,11 +230,11 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return found[0] if len(axes) == 1 else found
 
 
-def _spacing(given: Any, n: int) -> Any:
+def _spacing(given: Any, f: ndarray, n: int) -> Any:
     """One distance, or the distances between places, which are read: where all are equal they are one."""
     if ndim(given) == 0:
         return given
-    places = array_of(given)
+    places = beside(given, f)
     if places.ndim != 1:
         raise ValueError("distances must be either scalars or 1d")
     if places.size != n:
@@ -295,7 +297,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     >>> weft.interp(2.5, [1, 2, 3], [3, 2, 0])
     array(1.)
     """
-    x, xp, fp = (_wide(array_of(each)) for each in (x, xp, fp))
+    x, xp, fp = (_wide(each) for each in arrays_of(x, xp, fp))
     if any(each.dtype.kind == "c" for each in (x, xp)):
         raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
     if period is not None:

@@ -19,11 +19,15 @@ from ._common import (
     is_inexact,
     lying,
     lying_as_copy,
+    mask_of,
     number_as,
     operand,
+    operands,
     out_of_order,
+    place_of,
     result_dtype,
     select,
+    together,
     turned_if_fortran,
     u,
     values_for,
@@ -69,7 +73,7 @@ def clip(
     if (a_min is not MISSING and min is not None) or (a_max is not MISSING and max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     low, high = (min if a_min is MISSING else a_min), (max if a_max is MISSING else a_max)
-    a = array_of(a)
+    a = beside(a, low, high)
     low, high = _bounds(a, low, high)
     found = a if dtype is None else u("positive", a, dtype=dtype)
     for bound, beyond in ((low, "less"), (high, "greater")):
@@ -334,9 +338,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     >>> weft.isclose(weft.asarray([1.0, 1.1]), 1.0)
     array([ True, False])
     """
-    x, y = operand(a), operand(b)
-    if not isinstance(x, ndarray) and not isinstance(y, ndarray):
-        x, y = array_of(x), array_of(y)
+    x, y = operands(a, b)
     if isinstance(y, ndarray) and not is_inexact(y.dtype):
         y = _cast(y, result_dtype(y, 1.0))
     elif not isinstance(y, (ndarray, complex)):
@@ -350,7 +352,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 def _of_both(name: str, plain: Any, x: Any, y: Any) -> Any:
     """An operation on operands; Python numbers stay Python numbers, which have no dtype of their own."""
-    x, y = operand(x), operand(y)
+    x, y = operand(x, y), operand(y, x)
     return u(name, x, y) if isinstance(x, ndarray) or isinstance(y, ndarray) else plain(x, y)
 
 
@@ -373,7 +375,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> ndarray:
     >>> weft.array_equal([1, 2], [1, 2])
     array(True)
     """
-    a1, a2 = array_of(a1), array_of(a2)
+    a1, a2 = together(a1, a2)
     if a1.shape != a2.shape:
         return _full((), False, np.dtype(bool), a1.device)
     same = u("equal", a1, a2)
@@ -388,7 +390,7 @@ def array_equiv(a1: Any, a2: Any) -> ndarray:
     >>> weft.array_equiv([1, 1], [[1, 1], [1, 1]])
     array(True)
     """
-    a1, a2 = array_of(a1), array_of(a2)
+    a1, a2 = together(a1, a2)
     try:
         np.broadcast_shapes(a1.shape, a2.shape)
     except ValueError:
@@ -406,7 +408,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     """
     if not isinstance(dst, ndarray):
         raise TypeError(f"copyto() argument 1 must be a weft.ndarray, not {type(dst).__name__}")
-    source = operand(src)
+    source = operand(src, dst)
     kind = source.dtype if isinstance(source, ndarray) else result_dtype(dst, source)
     if not np.can_cast(kind, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule '{casting}'")
@@ -414,14 +416,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     if where is True:
         _assign(dst, source)
     else:
-        _assign(dst, _select(_flags(where), _cast(array_of(source), dst.dtype), dst))
-
-
-def _flags(where: Any) -> ndarray:
-    mask = array_of(where)
-    if mask.dtype.kind != "b":
-        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
-    return mask
+        _assign(dst, _select(mask_of(where, dst), _cast(beside(source, dst), dst.dtype), dst))
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> ndarray:
@@ -438,7 +433,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> nd
     x = array_of(x)
     if isinstance(condlist, (bool, np.bool_)) or (isinstance(condlist, (ndarray, np.ndarray)) and condlist.ndim == x.ndim):
         condlist = [condlist]
-    conditions = [array_of(each) for each in condlist]
+    conditions = [beside(each, x) for each in condlist]
     functions = list(funclist)
     if len(functions) not in (len(conditions), len(conditions) + 1):
         raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected")
@@ -469,14 +464,17 @@ def select_of(condlist: Any, choicelist: Any, default: Any = 0) -> ndarray:
         raise ValueError("list of cases must be same length as list of conditions")
     if len(condlist) == 0:
         raise ValueError("select with an empty condition list is not possible")
-    choices = [operand(choice) for choice in choicelist]
-    dtype = result_dtype(*choices, operand(default))
-    found = array_of(default, dtype)
+    everything = (*choicelist, default, *condlist)
+    place = place_of(*everything)
+    choices = [operand(choice, *everything) for choice in choicelist]
+    default = operand(default, *everything)
+    dtype = result_dtype(*choices, default)
+    found = array_of(default, dtype, place)
     for number, (condition, choice) in reversed(list(enumerate(zip(condlist, choices)))):
-        flags = array_of(condition)
+        flags = array_of(condition, device=place)
         if flags.dtype.kind != "b":
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
-        found = _select(flags, array_of(choice, dtype), found)
+        found = _select(flags, array_of(choice, dtype, place), found)
     return _cast(found, dtype, True)
 
 

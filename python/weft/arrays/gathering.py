@@ -14,7 +14,9 @@ from weft.kernels.launching import fits, launched, on_a_device
 from . import _compiled, indexing
 from ._common import (
     array_of,
+    arrays_of,
     axis_of,
+    beside,
     broadcast_shape,
     check_order,
     checked_out,
@@ -28,6 +30,7 @@ from ._common import (
     row_of_number,
     shape_of,
     stretched,
+    together,
     u,
     values_for,
     weak_or_arrays,
@@ -35,9 +38,9 @@ from ._common import (
 from .shapes import diagonal
 
 
-def _indices(given: Any, allow_bool: bool = False) -> ndarray:
+def _indices(given: Any, *others: Any, allow_bool: bool = False) -> ndarray:
     """Indices as int64."""
-    found = array_of(given)
+    found = beside(given, *others)
     if found.size == 0 and not isinstance(given, (ndarray, np.ndarray)):
         return _cast(found, np.dtype(np.int64))
     if found.dtype.kind not in ("biu" if allow_bool else "iu"):
@@ -72,7 +75,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     >>> weft.take(weft.asarray([4, 5, 6]), weft.asarray([0, 2]))
     array([4, 6])
     """
-    a = array_of(a)
+    a = beside(a, indices)
     checked_out(out)
     _check_mode(mode)
     if axis is None:
@@ -142,7 +145,8 @@ def _mesh(arr: ndarray, indices: ndarray, axis: int) -> tuple[ndarray, ...]:
 
 def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
     """An array and indices beside it, along an axis counted from the front."""
-    arr = array_of(arr)
+    arr = beside(arr, indices)
+    # Indices of the host stay there, since not every device has 64-bit integers: the kernels move them as they count.
     indices = array_of(indices)
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
@@ -190,15 +194,15 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
         return
     _, found, axis = _beside(arr, indices, axis)
     if _followed(arr, found, values):
-        arr[_mesh(arr, found, axis)] = values_for(values, arr.dtype)
+        arr[_mesh(arr, found, axis)] = values_for(values, arr.dtype, arr.device)
         return
     if on_a_device(arr) and fits(arr, found):
         from weft.kernels.subscripts import with_values_beside
 
-        _assign(arr, launched(with_values_beside, arr, found, values_for(values, arr.dtype), axis))
+        _assign(arr, launched(with_values_beside, arr, found, values_for(values, arr.dtype, arr.device), axis))
         return
     found = _cast(found, np.dtype(np.int64))
-    _written(arr, f"np.put_along_axis(a, i, v, {axis})", i=found, v=values_for(values, arr.dtype))
+    _written(arr, f"np.put_along_axis(a, i, v, {axis})", i=found, v=values_for(values, arr.dtype, arr.device))
 
 
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -215,7 +219,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     number = _numbers(ind, a)
     if number.size and (number.dtype.kind not in "biu" or number.dtype == np.uint64):
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
-    values = flat(values_for(v, a.dtype))
+    values = flat(values_for(v, a.dtype, a.device))
     if _followed(a, number, values):
         _put_followed(a, flat(_inside(number, a, a.size, mode)), values)
         return
@@ -248,13 +252,13 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     """
     if not isinstance(arr, ndarray):
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(arr).__name__}")
-    flags = array_of(mask)
+    flags = beside(mask, arr)
     if flags.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     if _followed(arr, mask, vals):
         from .searching import flatnonzero
 
-        number, values = flatnonzero(flags), flat(_safely(vals, arr.dtype))
+        number, values = flatnonzero(flags), flat(_safely(vals, arr))
         if number.size and not values.size:
             raise ValueError("Cannot insert from an empty array!")
         _put_followed(arr, number, values)
@@ -262,16 +266,17 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     if on_a_device(arr) and fits(arr):
         from weft.kernels.subscripts import with_values_where
 
-        _assign(arr, launched(with_values_where, arr, _truths(flags), flat(_safely(vals, arr.dtype))))
+        _assign(arr, launched(with_values_where, arr, _truths(flags), flat(_safely(vals, arr))))
         return
-    _written(arr, "np.place(a, m, v)", m=flat(_truths(flags)), v=flat(_safely(vals, arr.dtype)))
+    _written(arr, "np.place(a, m, v)", m=flat(_truths(flags)), v=flat(_safely(vals, arr)))
 
 
-def _safely(values: Any, dtype: np.dtype) -> ndarray:
-    """Values in a dtype that has all of them, if they are an array's."""
+def _safely(values: Any, a: ndarray) -> ndarray:
+    """Values to put into an array, whose dtype has all of them if they are an array's."""
+    dtype = a.dtype
     if isinstance(values, (ndarray, np.ndarray)) and not np.can_cast(values.dtype, dtype):
         raise TypeError(f"Cannot cast array data from {values.dtype!r} to {dtype!r} according to the rule 'safe'")
-    return values_for(values, dtype)
+    return values_for(values, dtype, a.device)
 
 
 def _truths(x: ndarray) -> ndarray:
@@ -290,7 +295,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
 
     if not isinstance(a, ndarray):
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(a).__name__}")
-    flags, values = array_of(mask), _safely(values, a.dtype)
+    flags, values = beside(mask, a), _safely(values, a)
     if flags.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     if values.size == 0:
@@ -306,7 +311,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
     >>> weft.compress([True, False, True], weft.asarray([4, 5, 6]))
     array([4, 6])
     """
-    a, condition = array_of(a), array_of(condition)
+    a, condition = together(a, condition)
     if condition.ndim != 1:
         raise ValueError("condition must be a 1-d array")
     if axis is None:
@@ -332,7 +337,7 @@ def extract(condition: Any, arr: Any) -> ndarray:
     >>> weft.extract([True, False, True], weft.asarray([4, 5, 6]))
     array([4, 6])
     """
-    return compress(flat(array_of(condition)), arr)
+    return compress(flat(beside(condition, arr)), arr)
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarray:
@@ -344,8 +349,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     array([ 1, 20,  3])
     """
     _check_mode(mode)
-    index = _indices(a, allow_bool=True)
-    parts = [choices[i] for i in range(len(choices))] if isinstance(choices, ndarray) else [_choice(each) for each in choices]
+    given_parts = [choices[i] for i in range(len(choices))] if isinstance(choices, ndarray) else list(choices)
+    index = _indices(a, *given_parts, allow_bool=True)
+    parts = [_choice(each, index, *given_parts) for each in given_parts]
     if not parts:
         raise ValueError("0-length sequence.")
     count = len(parts)
@@ -354,10 +360,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     elif mode == "clip":
         index = u("minimum", u("maximum", index, 0), count - 1)
     elif index.size:
-        host = np.zeros(1) if on_a_device(index) and not _some_outside(index, count) else _to_numpy(index)
-        if host.min() < 0 or host.max() >= count:
-            raise ValueError("invalid entry in choice array")
-    dtype = result_dtype(*(choices if isinstance(choices, ndarray) else weak_or_arrays(choices, parts)))
+        index = _compiled.unless(_outside(index, count), ValueError("invalid entry in choice array"), index)
+    dtype = result_dtype(*weak_or_arrays(given_parts, parts))
     if dtype.kind in "biu" and any(part.dtype.kind == "f" for part in parts):
         raise OverflowError("Python int too large to convert to C long")
     shape = broadcast_shape(index.shape, *(part.shape for part in parts))
@@ -367,11 +371,11 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     return given(_cast(found, dtype, True), out, "unsafe")
 
 
-def _choice(x: Any) -> ndarray:
+def _choice(x: Any, *others: Any) -> ndarray:
     if type(x) is int and not -(2**63) <= x < 2**64:
         # Only floats have it.
-        return array_of(float(x))
-    return array_of(x)
+        x = float(x)
+    return beside(x, *others)
 
 
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
@@ -389,7 +393,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(a).__name__}")
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
-    values = flat(values_for(val, a.dtype)) if not isinstance(val, (bool, int, float, complex)) else val
+    values = flat(values_for(val, a.dtype, a.device)) if not isinstance(val, (bool, int, float, complex)) else val
     if a.ndim > 2:
         if len(set(a.shape)) != 1:
             raise ValueError("All dimensions of input must be of equal length")
@@ -439,7 +443,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     parts = [multi_index[i] for i in range(len(multi_index))] if isinstance(multi_index, ndarray) else list(multi_index)
     if len(parts) != len(lengths):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(lengths)}")
-    arrays = [array_of(part) for part in parts]
+    arrays = arrays_of(*parts)
     if any(part.size and part.dtype.kind not in "iu" for part in arrays):
         raise TypeError("only int indices permitted")
     found: Any = None
@@ -472,8 +476,13 @@ def _in_range(index: ndarray, n: int, mode: str) -> ndarray:
 
 def _some_outside(index: ndarray, n: int) -> bool:
     """Whether an index is not from 0 to n - 1: one flag is read, not the indices."""
+    return bool(_outside(index, n))
+
+
+def _outside(index: ndarray, n: int) -> ndarray:
+    """A flag without axes: whether an index is not from 0 to n - 1."""
     outside = u("logical_or", u("less", index, 0), u("greater_equal", index, n))
-    return bool(_fold("logical_or", outside, tuple(range(outside.ndim)))) if index.ndim else bool(outside)
+    return _fold("logical_or", outside, tuple(range(outside.ndim))) if index.ndim else outside
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from weft._weft import _iota, ndarray
 
-from ._common import array_of, result_dtype, u
+from ._common import array_of, place_of, result_dtype, u
 from .joining import concatenate
 from .ranges import arange, linspace
 from .shapes import transpose
@@ -102,13 +102,14 @@ class _Joined:
         if any(isinstance(part, str) for part in parts):
             raise ValueError("special directives must be the first entry.")
         weak = [part if isinstance(part, (bool, int, float, complex)) else None for part in parts]
-        made = [_part(part, least, place) for part in parts]
+        device = place_of(*parts)
+        made = [_part(part, least, place, device) for part in parts]
         if made:
             dtype = result_dtype(*(each.dtype if number is None else number for number, each in zip(weak, made)))
             for number in weak:
                 # One that the dtype does not hold is said.
                 array_of(0 if number is None else number, dtype)
-            made = [array_of(each, dtype) for each in made]
+            made = [array_of(each, dtype, device) for each in made]
         return concatenate(made, axis)
 
     def __len__(self) -> int:
@@ -125,15 +126,15 @@ class _Joined:
         return tuple(numbers[:3] + [axis, least, place][len(numbers) :])  # type: ignore[return-value]
 
 
-def _part(part: Any, least: int, place: int) -> ndarray:
+def _part(part: Any, least: int, place: int, device: Any) -> ndarray:
     """One of the parts, with as many axes as asked for."""
     if isinstance(part, slice):
         start, _, step = _parts(part)
         counted = isinstance(part.step, (complex, np.complexfloating))
-        made = linspace(start, part.stop, int(step)) if counted else arange(start, part.stop, step)
+        made = linspace(start, part.stop, int(step), device=device) if counted else arange(start, part.stop, step, device=device)
         had = 0
     else:
-        made = array_of(part)
+        made = array_of(part, device=device)
         had = made.ndim
     missing = least - made.ndim
     made = made[(None,) * missing + (Ellipsis,)] if missing > 0 else made

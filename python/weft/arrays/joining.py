@@ -16,13 +16,16 @@ from . import _compiled
 from ._common import (
     Order,
     array_of,
+    arrays_of,
     as_dtype,
     axis_of,
+    beside,
     checked_out,
     flat,
     in_c_order,
     kind_of,
     lying,
+    place_of,
     result_dtype,
     row_of_number,
     turned_if_fortran,
@@ -37,7 +40,7 @@ def _parts(arrays: Any, function: str) -> list[ndarray]:
         raise TypeError("iteration over a 0-d array")
     if not hasattr(arrays, "__getitem__"):
         raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
-    found = [arrays[i] for i in range(len(arrays))] if isinstance(arrays, ndarray) else [array_of(a) for a in arrays]
+    found = [arrays[i] for i in range(len(arrays))] if isinstance(arrays, ndarray) else list(arrays_of(*arrays))
     if not found:
         raise ValueError(f"need at least one array to {function}")
     return found
@@ -196,7 +199,7 @@ def block(arrays: Any) -> ndarray:
     """
     depth = _depth(arrays)
     rank = max([depth, *(array_of(leaf).ndim for leaf in _leaves(arrays))])
-    return _block(arrays, depth, rank)
+    return _block(arrays, depth, rank, place_of(arrays))
 
 
 def _depth(arrays: Any) -> int:
@@ -240,12 +243,12 @@ def _leaves(arrays: Any) -> list[Any]:
     return [leaf for each in arrays for leaf in _leaves(each)] if isinstance(arrays, list) else [arrays]
 
 
-def _block(arrays: Any, depth: int, rank: int) -> ndarray:
+def _block(arrays: Any, depth: int, rank: int, place: Any) -> ndarray:
     if depth == 0:
-        part = array_of(arrays)
+        part = array_of(arrays, device=place)
         found = part[(None,) * (rank - part.ndim) + (Ellipsis,)]
         return _cast(found, found.dtype)
-    return concatenate([_block(each, depth - 1, rank) for each in arrays], -depth)
+    return concatenate([_block(each, depth - 1, rank, place) for each in arrays], -depth)
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> ndarray:
@@ -254,7 +257,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> ndarray:
     >>> weft.append(weft.asarray([1, 2]), 3)
     array([1, 2, 3])
     """
-    return concatenate((array_of(arr), array_of(values)), axis)
+    return concatenate(arrays_of(arr, values), axis)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
@@ -348,7 +351,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     >>> weft.repeat(weft.asarray([1, 2]), 2)
     array([1, 1, 2, 2])
     """
-    a = array_of(a)
+    a = beside(a, repeats)
     if axis is None:
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
@@ -446,7 +449,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     >>> weft.insert(weft.asarray([1, 2]), 1, 9)
     array([1, 9, 2])
     """
-    a = array_of(arr)
+    a = beside(arr, values)
     if axis is None:
         a, axis = flat(a), 0
     axis = axis_of(axis, a.ndim)
@@ -456,7 +459,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
         index = np.flatnonzero(index)
     if index.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
-    values = values_for(values, a.dtype)
+    values = values_for(values, a.dtype, a.device)
     # One index takes what fits there as a whole; several take one part each.
     if index.ndim == 0 and values.ndim:
         values = moveaxis(values[(None,) * (a.ndim - values.ndim) + (Ellipsis,)], 0, axis) if values.ndim <= a.ndim else values

@@ -8,8 +8,8 @@ import numpy as np
 
 from weft._weft import _cast, _fold, ndarray
 
-from . import statistics
-from ._common import MISSING, array_of, as_dtype, axes_of, axis_of, given, is_inexact, select, u
+from . import _compiled, statistics
+from ._common import MISSING, array_of, as_dtype, axes_of, axis_of, beside, given, is_inexact, select, u
 from ._reducing import complex_extreme
 from .cumulative import cumprod, cumsum
 from .reductions import argmax, argmin, kept
@@ -117,8 +117,8 @@ def _compared(a: Any, axis: Any, other: float) -> ndarray:
     lost = u("isnan", a)
     axes = tuple(range(a.ndim)) if axis is None else (axis_of(axis, a.ndim),)
     rows = _fold("logical_and", lost, axes)
-    if a.size and _fold("logical_or", rows, tuple(range(rows.ndim))):
-        raise ValueError("All-NaN slice encountered")
+    if a.size:
+        a = _compiled.unless(_fold("logical_or", rows, tuple(range(rows.ndim))), ValueError("All-NaN slice encountered"), a)
     return select(lost, a.dtype.type(other), a)
 
 
@@ -145,7 +145,7 @@ def _check_inexact(dtype: Any, out: Any) -> None:
 def _numbers(a: ndarray, where: Any) -> ndarray:
     """Where there are numbers, and a mask is true."""
     numbers = u("logical_not", u("isnan", a))
-    return numbers if where is MISSING else u("logical_and", numbers, array_of(where))
+    return numbers if where is MISSING else u("logical_and", numbers, beside(where, a))
 
 
 def nanvar(

@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._weft import _broadcast, _cast, ndarray
 
-from ._common import Order, array_of, lying, refuse, turned_if_fortran, u
+from ._common import Order, beside, lying, refuse, turned_if_fortran, u
 from .ranges import linspace
 from .reductions import max as _max
 from .reductions import mean as _mean
@@ -32,7 +32,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> nd
     >>> weft.pad(weft.asarray([1, 2]), (1, 2), constant_values=9)
     array([9, 1, 2, 9, 9])
     """
-    a = array_of(array)
+    a = beside(array, *kwargs.values())
     widths = _widths(pad_width, a.ndim)
     if callable(mode):
         return _by_function(_framed(a, widths, "empty"), widths, mode, kwargs)

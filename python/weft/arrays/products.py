@@ -560,7 +560,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
 def _slid(function: str, a: Any, v: Any, mode: str) -> ndarray:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
-    a, v = (array_of(x) for x in (a, v))
+    a, v = together(a, v)
     if function == "convolve":
         a, v = (x if x.ndim else x[None] for x in (a, v))
     for x in (a, v):

@@ -11,7 +11,7 @@ import numpy as np
 from weft._weft import _cast, _fold, _full, _iota, _to_numpy, ndarray
 from weft.gradients.primitives import unseen
 
-from ._common import array_of, as_device, as_dtype, real_dtype, refuse, result_dtype, select, u
+from ._common import array_of, arrays_of, as_device, as_dtype, beside, place_of, real_dtype, refuse, result_dtype, select, u
 from .shapes import expand_dims, moveaxis
 
 
@@ -117,13 +117,14 @@ def linspace(
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     div = num - 1 if endpoint else num
-    start, stop = _end(start), _end(stop)
+    place = as_device(device) or place_of(start, stop)
+    start, stop = _end(start, place), _end(stop, place)
     found = result_dtype(start, stop, 1.0)
     wanted = found if dtype is None else as_dtype(dtype)
     if isinstance(start, ndarray) or isinstance(stop, ndarray):
         y, step = _between_arrays(start, stop, num, div, endpoint, found)
     else:
-        y, step = _between_numbers(start, stop, num, div, endpoint, found, as_device(device))
+        y, step = _between_numbers(start, stop, num, div, endpoint, found, place)
     if axis != 0:
         y = moveaxis(y, 0, axis)
     if wanted.kind in "iu":
@@ -132,12 +133,12 @@ def linspace(
     return (y, step) if retstep else y
 
 
-def _end(x: Any) -> Any:
+def _end(x: Any, place: Any) -> Any:
     """A bound: an array, or a number, which is NumPy's unless it is Python's."""
     if isinstance(x, ndarray) or type(x) in (bool, int, float, complex):
         return x
     given = np.asarray(x)
-    return array_of(given) if given.ndim else given[()]
+    return array_of(given, device=place) if given.ndim else given[()]
 
 
 def _between_numbers(start: Any, stop: Any, num: int, div: int, endpoint: bool, dtype: np.dtype, device: Any) -> tuple[ndarray, Any]:
@@ -171,7 +172,7 @@ def _between_arrays(start: Any, stop: Any, num: int, div: int, endpoint: bool, d
         step = math.nan
         y = u("multiply", y, delta)
     y = u("add", y, start)
-    return (select(last, _cast(array_of(stop), dtype), y) if endpoint and num > 1 else y), step
+    return (select(last, _cast(beside(stop, delta), dtype), y) if endpoint and num > 1 else y), step
 
 
 def _places(num: int, dtype: np.dtype, device: Any) -> tuple[ndarray, ndarray]:
@@ -189,7 +190,7 @@ def logspace(
     array([  1.,  10., 100.])
     """
     if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
-        ends = [array_of(each) for each in (start, stop, base)]
+        ends = arrays_of(start, stop, base)
         rank = max(each.ndim for each in ends)
         start, stop, base = (each[(None,) * (rank - each.ndim) + (Ellipsis,)] for each in ends)
         base = expand_dims(base, axis)
@@ -206,7 +207,8 @@ def geomspace(
     >>> weft.geomspace(1, 8, 4)
     array([1., 2., 4., 8.])
     """
-    first, last = array_of(start, device=as_device(device)), array_of(stop, device=as_device(device))
+    place = as_device(device) or place_of(start, stop)
+    first, last = (array_of(each, device=place) for each in (start, stop))
     for end in (first, last):
         if not np.all(unseen(_to_numpy, end)):
             raise ValueError("Geometric sequence cannot include zero")

@@ -16,6 +16,7 @@ from ._common import (
     as_dtype,
     axes_of,
     axis_of,
+    beside,
     broadcast_shape,
     checked_out,
     flat,
@@ -23,6 +24,7 @@ from ._common import (
     given,
     is_half,
     is_true,
+    mask_of,
     real_dtype,
     select,
     stretched,
@@ -43,7 +45,7 @@ def _axes(a: ndarray, axis: Any) -> Shape:
 
 def _counted_axes(a: ndarray, axis: Any, where: Any) -> Shape:
     """Axes along which elements are counted: where a mask says which, NumPy asks the mask's sum, which names axes as sums do."""
-    return axes_of(axis, a.ndim) if _mask(where) is None else _axes(a, axis)
+    return axes_of(axis, a.ndim) if _mask(where, a) is None else _axes(a, axis)
 
 
 def kept(result: ndarray, a: ndarray, axes: Shape, keepdims: Any) -> ndarray:
@@ -51,19 +53,16 @@ def kept(result: ndarray, a: ndarray, axes: Shape, keepdims: Any) -> ndarray:
     return _reshape(result, with_ones(a.shape, axes)) if is_true(keepdims) else result
 
 
-def _mask(where: Any) -> ndarray | None:
+def _mask(where: Any, a: ndarray) -> ndarray | None:
     """The mask of a reduction; None if everything is taken."""
     if where is MISSING or where is True:
         return None
-    mask = array_of(where)
-    if mask.dtype.kind != "b":
-        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
-    return mask
+    return mask_of(where, a)
 
 
 def _masked(a: ndarray, where: Any, other: Any) -> ndarray:
     """The array with another number where a mask is false."""
-    mask = _mask(where)
+    mask = _mask(where, a)
     if mask is None:
         return a
     shape = broadcast_shape(a.shape, mask.shape)
@@ -207,7 +206,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
 
 def _count(a: ndarray, axes: Shape, where: Any, keepdims: bool) -> Any:
     """How many elements are taken: a number, or an array of numbers if there is a mask."""
-    mask = _mask(where)
+    mask = _mask(where, a)
     if mask is None:
         return _size(tuple(a.shape[i] for i in axes))
     wide = stretched(mask, broadcast_shape(a.shape, mask.shape))
@@ -273,7 +272,7 @@ def var(
         total = kept(_fold("add", _masked(a, where, 0), axes, computed), a, axes, True)
         middle = _divided(total, _count(a, axes, where, True), computed)
     else:
-        middle = array_of(mean)
+        middle = beside(mean, a)
     # What is left out is left out of gradients, too, where it may be no number.
     squares = _squares(_masked(u("subtract", a, middle), where, 0))
     # What was asked for is what squares are summed in; else they are real, whatever the numbers are.

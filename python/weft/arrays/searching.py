@@ -11,7 +11,7 @@ from weft.gradients.primitives import without_gradient
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
-from ._common import array_of, flat, kind_of, result_dtype
+from ._common import array_of, beside, flat, kind_of, result_dtype, together
 
 
 @without_gradient(keeps_shape=False)
@@ -80,16 +80,16 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     >>> weft.searchsorted(weft.asarray([1, 2, 2, 3]), weft.asarray([2, 5]))
     array([1, 4])
     """
-    a = array_of(a)
+    a = beside(a, v, sorter)
     if a.ndim != 1:
         raise ValueError("object of too small depth for desired array" if a.ndim == 0 else "object too deep for desired array")
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
-    v = array_of(v)
+    v = beside(v, a)
     if sorter is not None:
         from .gathering import take
 
-        sorter = array_of(sorter)
+        sorter = beside(sorter, a)
         if kind_of(sorter.dtype) not in "iu":
             raise TypeError("sorter must only contain integers")
         if sorter.ndim != 1 or sorter.size != a.size:
@@ -127,7 +127,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     >>> weft.digitize(weft.asarray([0.5, 3.0]), weft.asarray([0.0, 1.0, 2.0]))
     array([1, 3])
     """
-    x, bins = array_of(x), array_of(bins)
+    x, bins = together(x, bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
     if bins.ndim != 1:

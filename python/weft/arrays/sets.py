@@ -11,7 +11,7 @@ from weft.gradients.primitives import without_gradient
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
-from ._common import array_of, axis_of, filled, flat, positions, result_dtype, u
+from ._common import array_of, axis_of, filled, flat, positions, result_dtype, together, u
 from .joining import concatenate
 from .sorting import long_word
 
@@ -173,7 +173,7 @@ def unique_values(x: Any) -> ndarray:
 
 def _both(ar1: Any, ar2: Any) -> tuple[ndarray, ndarray]:
     """Two arrays as rows of one dtype."""
-    a, b = flat(array_of(ar1)), flat(array_of(ar2))
+    a, b = (flat(each) for each in together(ar1, ar2))
     dtype = result_dtype(a, b)
     return (a if a.dtype == dtype else _cast(a, dtype)), (b if b.dtype == dtype else _cast(b, dtype))
 
@@ -231,8 +231,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     >>> weft.setdiff1d([1, 2, 3, 2, 4], [3, 4, 5])
     array([1, 2])
     """
-    a = flat(array_of(ar1))
-    b = flat(array_of(ar2))
+    a, b = (flat(each) for each in together(ar1, ar2))
     if _followed(a, b) or (on_a_device(a) and fits(a, b)):
         a = a if assume_unique else unique(a)
         return a[isin(a, b, invert=True)]
@@ -262,7 +261,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     """
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    element, tests = (x if isinstance(x, ndarray) else array_of(x) for x in (element, test_elements))
+    element, tests = together(element, test_elements)
     if kind == "table" and not all(x.dtype.kind in "biu" for x in (element, tests)):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     if tests.size == 0:

@@ -14,6 +14,7 @@ from weft._weft import _broadcast, _cast, _full, _permute, _reshape, _strided, _
 from ._common import (
     Shape,
     array_of,
+    arrays_of,
     axes_of,
     axis_of,
     broadcast_shape,
@@ -292,7 +293,7 @@ def broadcast_arrays(*args: Any) -> tuple[ndarray, ...]:
     >>> weft.broadcast_arrays(weft.arange(2), weft.zeros((1, 1)))
     (array([[0, 1]]), array([[0., 0.]]))
     """
-    arrays = tuple(array_of(a) for a in args)
+    arrays = arrays_of(*args)
     wanted = broadcast_shape(*(a.shape for a in arrays))
     return tuple(a if a.shape == wanted else _broadcast(a, wanted) for a in arrays)
 

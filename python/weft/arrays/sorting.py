@@ -12,7 +12,7 @@ from weft.gradients.primitives import without_gradient
 from weft.kernels.launching import fits, launched, on_a_device
 
 from . import _compiled
-from ._common import array_of, axis_of, flat, in_order, out_of_order, place_in, positions, u
+from ._common import array_of, arrays_of, axis_of, flat, in_order, out_of_order, place_in, positions, u
 
 _KINDS = "qhms"
 # Rows from this length on are sorted in buckets, `_LARGE` in the library: shorter ones need no code for that.
@@ -235,7 +235,7 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
     """
     from .gathering import take_along_axis
 
-    parts = [keys[i] for i in range(len(keys))] if isinstance(keys, ndarray) else [array_of(key) for key in keys]
+    parts = [keys[i] for i in range(len(keys))] if isinstance(keys, ndarray) else list(arrays_of(*keys))
     if not parts:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if any(part.shape != parts[0].shape for part in parts):

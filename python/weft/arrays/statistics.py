@@ -19,6 +19,7 @@ from ._common import (
     as_device,
     as_dtype,
     axes_of,
+    beside,
     checked_out,
     flat,
     given,
@@ -52,18 +53,18 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     >>> weft.average(weft.asarray([1.0, 2.0, 6.0]), weights=weft.asarray([3, 1, 1]))
     array(2.2)
     """
-    a = array_of(a)
+    a = beside(a, weights)
     axes = axes_of(axis, a.ndim)
     if weights is None:
         found = _mean(a, axes, keepdims=keepdims)
         if not returned:
             return found
         return found, _full(found.shape, a.size / found.size, found.dtype, found.device)
-    weights = _weights(a, array_of(weights), axis, axes)
+    weights = _weights(a, beside(weights, a), axis, axes)
     dtype = result_dtype(a, weights) if is_inexact(a.dtype) else result_dtype(a, weights, np.dtype(np.float64))
     total = _sum(weights, axes, dtype, keepdims=keepdims)
-    if _fold("logical_or", u("equal", total, 0), tuple(range(total.ndim))):
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    is_zero = _fold("logical_or", u("equal", total, 0), tuple(range(total.ndim)))
+    total = _compiled.unless(is_zero, ZeroDivisionError("Weights sum to zero, can't be normalized"), total)
     found = u("true_divide", _sum(u("multiply", a, weights, dtype=dtype), axes, keepdims=keepdims), total)
     return (found, total) if returned else found
 
@@ -178,7 +179,7 @@ def quantile(
 
 def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> ndarray:
     """Quantiles of rows, by one function or another."""
-    a = array_of(a)
+    a = beside(a, q, weights)
     checked_out(out)
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
@@ -209,7 +210,7 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
     axes = axes_of(axis, a.ndim)
     rows = rows_of(a, axes)
     if weights is not None:
-        weights = rows_of(_weights(a, array_of(weights), axis, axes), axes)
+        weights = rows_of(_weights(a, beside(weights, a), axis, axes), axes)
     each = flat(part) if isinstance(part, ndarray) and part.ndim else part
     if method != "linear" and _followed(each):
         raise GradientError(f"{function} has no gradient of q with method={method!r}: of all methods 'linear' has one")
@@ -266,11 +267,11 @@ def cov(
     """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    variables = _variables(m, y, rowvar, dtype)
+    variables = _variables(m, y, rowvar, dtype, fweights, aweights)
     extra: dict[str, Any] = {}
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
         if weights is not None:
-            extra[name] = _sample_weights(name, array_of(weights), variables.shape[1])
+            extra[name] = _sample_weights(name, beside(weights, variables), variables.shape[1])
     less = int(ddof) if ddof is not None else 0 if bias else 1
     found = covariances(variables, less, dtype, extra.get("fweights"), extra.get("aweights"))
     return _reshape(found, ()) if variables.shape[0] == 1 else found
@@ -294,9 +295,10 @@ def _alone(variables: ndarray) -> ndarray:
     return variables[0] if variables.shape[0] == 1 else variables
 
 
-def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> ndarray:
+def _variables(m: Any, y: Any, rowvar: bool, dtype: Any, *others: Any) -> ndarray:
     """The rows of one or two arrays, each a variable."""
-    parts = [array_of(each) for each in (m, y) if each is not None]
+    given = [each for each in (m, y) if each is not None]
+    parts = [beside(each, *given, *others) for each in given]
     for name, part in zip("my", parts):
         if part.ndim > 2:
             raise ValueError(f"{name} has more than 2 dimensions")
@@ -345,7 +347,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     >>> weft.bincount(weft.asarray([0, 1, 1, 3]))
     array([1, 2, 0, 1])
     """
-    row = array_of(x)
+    row = beside(x, weights)
     if row.ndim != 1:
         raise ValueError("object too deep for desired array" if row.ndim else "object of too small depth for desired array")
     if row.size == 0 and not isinstance(x, ndarray):
@@ -361,7 +363,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     if weights is None or not row.size:
         # Of no numbers NumPy gives counts, whatever the weights are.
         return sums_of_numbers(row, None, minlength)
-    weights = array_of(weights)
+    weights = beside(weights, row)
     if weights.dtype.kind == "c" or weights.shape != row.shape:
         raise _weights_refused(row, weights)
     return sums_of_numbers(row, _cast(weights, np.dtype(np.float64)), minlength)
@@ -441,7 +443,7 @@ def _counts_there(a: ndarray, arguments: dict[str, Any]) -> bool:
 
 def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[ndarray, str, dict[str, Any]]:
     """The array as a row, and the other arguments as text and values."""
-    a = array_of(a)
+    a = beside(a, bins, weights)
     if a.dtype.kind == "c":
         raise TypeError("histograms are made of real numbers")
     if isinstance(bins, str):
@@ -454,7 +456,7 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
         if bins < 1:
             raise ValueError("`bins` must be positive, when an integer")
     else:
-        edges = array_of(bins)
+        edges = beside(bins, a)
         if edges.ndim == 0:
             raise TypeError("`bins` must be an integer, a string, or an array")
         if edges.ndim != 1:
@@ -474,7 +476,7 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
         arguments["low"], arguments["high"] = float(first), float(last)
         words += ", range=(low, high)"
     if weights is not None:
-        weights = array_of(weights)
+        weights = beside(weights, a)
         if weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
         arguments["weights"] = flat(weights)

@@ -12,7 +12,7 @@ import numpy as np
 
 from weft._weft import _assign, _cast, _full, _reshape, _select, _ufunc, ndarray
 from weft.arrays import _reducing
-from weft.arrays._common import MISSING, SCALARS, array_of, as_dtype, bfloat16, broadcast_shape, checked_out, operands, refuse
+from weft.arrays._common import MISSING, SCALARS, array_of, as_dtype, bfloat16, broadcast_shape, checked_out, mask_of, operands, refuse
 from weft.arrays._ufunc_rows import FOLDS, IDENTITIES, REORDERABLE, ROWS, SPELLINGS
 
 _LETTERS = set("?bBhHiIlLefdFD")
@@ -85,7 +85,7 @@ class ufunc:
             self.loop((*map(_type_of, given), *(None if each is None else each.dtype for each in outs)), None, casting)
             raise
         results = made if isinstance(made, tuple) else (made,)
-        mask = None if where is True else _mask(where)
+        mask = None if where is True else mask_of(where, *given)
         # Nothing is assigned if something is refused.
         for place, (result, wanted) in enumerate(zip(results, outs)):
             self._check_casts(result, wanted, casting, place)
@@ -242,13 +242,6 @@ def _check_order(order: Any) -> None:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     if order in ("F", "A"):
         raise refuse("ufunc", f"order={order!r} is not available: results are in the order of their operands ('K') or C's ('C')")
-
-
-def _mask(where: Any) -> ndarray:
-    mask = array_of(where)
-    if mask.dtype.kind != "b":
-        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
-    return mask
 
 
 def _given(result: ndarray, out: ndarray | None, mask: ndarray | None, order: Any) -> ndarray:

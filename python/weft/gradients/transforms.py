@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _full, _tape_innermost, _tape_lacks_elements, _tape_place, _unfollowed, ndarray
+from weft._weft import _full, _tape_innermost, _tape_lacks_elements, _tape_place, _unfollowed, device, ndarray
 from weft.errors import GradientError
 from weft.gradients.primitives import LostGradientError, _nothing, followed_call, is_transposing, transposing
 from weft.gradients.sweep import sweep, taken_down
-from weft.gradients.trees import flatten, unflatten
+from weft.gradients.trees import flatten, flatten_as, unflatten
 
 __all__ = ["checkpoint", "grad", "jvp", "linearize", "pullback_of", "stop_gradient", "value_and_grad", "vjp"]
 
@@ -76,8 +76,13 @@ def pullback_of(
             raise TypeError(f"a function of arrays gives arrays, and not a {type(each).__name__}")
 
     def pull_back(cotangent: Any) -> list[ndarray]:
-        cotangents, spec = flatten(cotangent)
-        if spec != taped.spec:
+        try:
+            cotangents = flatten_as(cotangent, taped.spec)
+        except ValueError:
+            cotangents = None
+        # Beside a number a sequence is a tree, and not an array's elements.
+        pairs = zip(cotangents or (), taped.results)
+        if cotangents is None or any(isinstance(each, (list, tuple)) and result.ndim == 0 for each, result in pairs):
             raise ValueError("the cotangent is no tree like that of the function's results")
         fitted = [as_cotangent(each, result) for each, result in zip(cotangents, taped.results)]
         return taped.pull_back(fitted)
@@ -86,24 +91,25 @@ def pullback_of(
 
 
 def as_cotangent(given: Any, value: ndarray, what: str = "cotangent") -> ndarray:
-    from weft.arrays._common import array_of
+    from weft.arrays._common import array_of, place_of, values_for
 
-    made = array_of(given, None, value.device)
+    # Numbers of the host are cast there: the device may not have the dtype that they were given in.
+    of_host = place_of(given) is None
+    made = array_of(given, None, device("cpu") if of_host else value.device)
     if made.shape != value.shape:
         raise ValueError(f"the {what} of an array of shape {value.shape} has the shape {made.shape}")
     if made.dtype != value.dtype:
         if not np.can_cast(made.dtype, value.dtype, "same_kind"):
             raise TypeError(f"the {what} of an array of {value.dtype} is one of {made.dtype}")
-        made = made.astype(value.dtype)
-    return made
+    return values_for(given, value.dtype, value.device) if of_host else made.astype(value.dtype, copy=False)
 
 
 def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """What a function gives, and the function that gives the product of a cotangent with its Jacobian, as `jax.vjp`.
 
-    `primals` are arrays, or trees of them; the cotangent is a tree like the result, and the second function gives a tuple of trees like the
-    primals. With `has_aux` the function gives a pair, of which the second part is returned as a third result. TypeError for arguments of
-    integers.
+    `primals` are arrays, or trees of them; the cotangent is a tree like the result, of what `asarray` takes, and the second function gives
+    a tuple of trees like the primals. With `has_aux` the function gives a pair, of which the second part is returned as a third result.
+    TypeError for arguments of integers.
 
     >>> y, pull_back = weft.vjp(weft.sin, weft.asarray([0.0, 1.0]))
     >>> pull_back(weft.ones(2))[0]

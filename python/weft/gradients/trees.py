@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["Spec", "flatten", "leaves", "map_tree", "unflatten"]
+__all__ = ["Spec", "flatten", "flatten_as", "leaves", "map_tree", "unflatten"]
 
 Spec = Any
 """A tree's shape: `None` for a leaf, or the class of a branch with what makes it."""
@@ -41,6 +41,34 @@ def _flatten(tree: Any, found: list[Any]) -> Spec:
         return (kind, "fields", tuple(_flatten(each, found) for each in tree))
     found.append(tree)
     return None
+
+
+def flatten_as(tree: Any, spec: Spec) -> list[Any]:
+    """What a tree has where another one, whose shape is given, has leaves: a leaf, or a sequence that is an array's elements.
+
+    ValueError for a tree of another shape.
+
+    >>> from weft.gradients.trees import flatten, flatten_as
+    >>> flatten_as(([1, 2], 3), flatten(("x", "y"))[1])
+    [[1, 2], 3]
+    """
+    if spec is None:
+        if tree is None or isinstance(tree, dict):
+            raise ValueError("trees of different shapes")
+        return [tree]
+    kind, what, branches = spec
+    if type(tree) is not kind:
+        raise ValueError("trees of different shapes")
+    if kind is type(None):
+        return []
+    if isinstance(tree, dict):
+        keys = tuple(tree) if kind is OrderedDict else _sorted(tree)
+        parts = [tree[key] for key in keys] if keys == what else []
+    else:
+        parts = list(tree)
+    if len(parts) != len(branches):
+        raise ValueError("trees of different shapes")
+    return [leaf for part, branch in zip(parts, branches) for leaf in flatten_as(part, branch)]
 
 
 def _sorted(tree: dict[Any, Any]) -> tuple[Any, ...]:

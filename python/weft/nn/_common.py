@@ -11,16 +11,16 @@ import numpy as np
 
 import weft
 from weft._weft import ndarray
-from weft.arrays._common import array_of, axis_of, is_half
+from weft.arrays._common import array_of, axis_of, beside, is_half
 
 __all__ = ["floats", "narrow", "numbers", "of_floats", "parameter", "reduced", "refuse_unknown", "stored", "where_axes", "wide"]
 
 Shape = tuple[int, ...]
 
 
-def floats(name: str, x: Any) -> ndarray:
-    """An argument as an array of real floats; TypeError of any other."""
-    found = array_of(x)
+def floats(name: str, x: Any, *others: Any) -> ndarray:
+    """An argument as an array of real floats, on the device of the others if it is none yet; TypeError of any other."""
+    found = beside(x, *others)
     if found.dtype.kind != "f" and not is_half(found.dtype):
         raise TypeError(f"{name} takes floats, not {found.dtype}")
     return found

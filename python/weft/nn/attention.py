@@ -15,7 +15,7 @@ import numpy as np
 
 import weft
 from weft._weft import ndarray
-from weft.arrays._common import array_of, broadcast_shape
+from weft.arrays._common import beside, broadcast_shape
 
 from ._common import floats, narrow, wide
 from ._rules import with_rule
@@ -48,14 +48,14 @@ def scaled_dot_product_attention(
     array([[2.]])
     """
     of = "scaled_dot_product_attention"
-    q, k, v = (floats(of, each) for each in (query, key, value))
+    q, k, v = (floats(of, each, query, key, value) for each in (query, key, value))
     if not q.dtype == k.dtype == v.dtype:
         raise ValueError(f"query, key and value have one dtype, not {q.dtype}, {k.dtype} and {v.dtype}")
     if min(q.ndim, k.ndim, v.ndim) < 2 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ValueError(f"{of} takes (..., queries, size), (..., keys, size) and (..., keys, any), not {q.shape}, {k.shape}, {v.shape}")
     if enable_gqa:
         k, v = _for_each_head(q, k), _for_each_head(q, v)
-    mask = None if attn_mask is None else array_of(attn_mask)
+    mask = None if attn_mask is None else beside(attn_mask, q)
     if mask is not None:
         if mask.dtype.kind != "b":
             mask = floats("attn_mask", mask)

@@ -12,7 +12,7 @@ import numpy as np
 
 import weft
 from weft._weft import ndarray
-from weft.arrays._common import array_of
+from weft.arrays._common import beside
 
 from ._common import floats, narrow, reduced, wide
 from .activations import log_sigmoid, log_softmax
@@ -83,7 +83,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
 
 
 def _of_differences(name: str, input: Any, target: Any, reduction: str, each: Callable[[ndarray], ndarray]) -> ndarray:
-    input, target = floats(name, input), floats(name, target)
+    input, target = floats(name, input, target), floats(name, target, input)
     _same_shape(name, input, target)
     dtype = weft.result_type(input, target)
     return narrow(reduced(each(wide(input) - wide(target)), reduction), dtype)
@@ -105,13 +105,13 @@ def binary_cross_entropy_with_logits(
     >>> weft.nn.binary_cross_entropy_with_logits(weft.asarray([0.0, 200.0]), weft.asarray([1.0, 1.0]), reduction="sum")
     array(0.69314718)
     """
-    x, y = (floats("binary_cross_entropy_with_logits", each) for each in (input, target))
+    x, y = (floats("binary_cross_entropy_with_logits", each, input, target) for each in (input, target))
     _same_shape("binary_cross_entropy_with_logits", x, y)
     dtype = weft.result_type(x, y)
     x, y = wide(x), wide(y)
     wrong, right = log_sigmoid(-x), log_sigmoid(x)
-    found = -((1 - y) * wrong + (y if pos_weight is None else y * _numbers(pos_weight)) * right)
-    return narrow(reduced(found if weight is None else found * _numbers(weight), reduction), dtype)
+    found = -((1 - y) * wrong + (y if pos_weight is None else y * _numbers(pos_weight, x)) * right)
+    return narrow(reduced(found if weight is None else found * _numbers(weight, x), reduction), dtype)
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> ndarray:
@@ -122,12 +122,12 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
     >>> weft.nn.binary_cross_entropy(weft.asarray([0.5, 1.0]), weft.asarray([1.0, 1.0]), reduction="sum")
     array(0.69314718)
     """
-    x, y = (floats("binary_cross_entropy", each) for each in (input, target))
+    x, y = (floats("binary_cross_entropy", each, input, target) for each in (input, target))
     _same_shape("binary_cross_entropy", x, y)
     dtype = weft.result_type(x, y)
     x, y = wide(x), wide(y)
     found = _crossed(x, y)
-    return narrow(reduced(found if weight is None else found * _numbers(weight), reduction), dtype)
+    return narrow(reduced(found if weight is None else found * _numbers(weight, x), reduction), dtype)
 
 
 @weft.custom_vjp
@@ -163,7 +163,7 @@ def cross_entropy(
     >>> weft.nn.cross_entropy(weft.asarray([[0.0, 0.0], [0.0, 1000.0]]), weft.asarray([1, 1]), reduction="sum")
     array(0.69314718)
     """
-    x, target = floats("cross_entropy", input), array_of(target)
+    x, target = floats("cross_entropy", input, target), beside(target, input)
     if x.ndim < 1:
         raise ValueError("cross_entropy takes an input with classes, not a number")
     if not 0 <= label_smoothing <= 1:
@@ -184,7 +184,7 @@ def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -1
     >>> weft.nn.nll_loss(weft.asarray([[-1.0, -2.0], [-3.0, -4.0]]), weft.asarray([0, 1]))
     array(2.5)
     """
-    x, target = floats("nll_loss", input), array_of(target)
+    x, target = floats("nll_loss", input, target), beside(target, input)
     if x.ndim < 1:
         raise ValueError("nll_loss takes an input with classes, not a number")
     if target.dtype.kind not in "iu":
@@ -197,7 +197,7 @@ def _class_weights(weight: Any, x: ndarray, axis: int) -> ndarray | None:
     """A number for each class, in the shape that broadcasts with the input."""
     if weight is None:
         return None
-    weights = _numbers(weight)
+    weights = _numbers(weight, x)
     if weights.shape != (x.shape[axis],):
         raise ValueError(f"weight has one number for each of {x.shape[axis]} classes, not {weights.shape}")
     return weights.reshape((x.shape[axis],) + (1,) * max(x.ndim - 2, 0))
@@ -250,9 +250,9 @@ def _of_probabilities(logs: ndarray, target: ndarray, weights: ndarray | None, i
     return reduced(each, reduction)
 
 
-def _numbers(given: Any) -> ndarray:
+def _numbers(given: Any, x: ndarray) -> ndarray:
     """Weights as floats."""
-    return wide(floats("weight", given))
+    return wide(floats("weight", given, x))
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> ndarray:
@@ -264,7 +264,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     >>> weft.nn.kl_div(weft.log(weft.asarray([[0.5, 0.5]])), weft.asarray([[1.0, 0.0]]), reduction="batchmean")
     array(0.69314718)
     """
-    x, y = floats("kl_div", input), floats("kl_div", target)
+    x, y = floats("kl_div", input, target), floats("kl_div", target, input)
     _same_shape("kl_div", x, y)
     dtype = weft.result_type(x, y)
     x, y = wide(x), wide(y)

@@ -18,7 +18,7 @@ from numpy.polynomial import polynomial as _numpys
 import weft
 from weft._weft import _cast, _full, _iota, _reshape, _to_numpy, ndarray
 from weft.arrays import _compiled
-from weft.arrays._common import array_of, axis_of, beside, filled, u
+from weft.arrays._common import array_of, arrays_of, axis_of, beside, filled, u
 from weft.arrays.joining import concatenate, stack
 from weft.arrays.reductions import prod as _prod
 from weft.arrays.reductions import sum as _sum
@@ -210,7 +210,7 @@ def polyval3d(x: Any, y: Any, z: Any, c: Any) -> ndarray:
 
 
 def _at_points(words: str, c: Any, *places: Any) -> ndarray:
-    points = [beside(each, *places) for each in places]
+    points = arrays_of(*places, c)[:-1]
     if any(each.shape != points[0].shape for each in points):
         raise ValueError(words)
     found = polyval(points[0], c)
@@ -226,6 +226,7 @@ def polygrid2d(x: Any, y: Any, c: Any) -> ndarray:
     array([[ 1.,  3.,  5.],
            [ 4., 10., 16.]])
     """
+    c = _coefficients(c, x, y)
     return polyval(y, polyval(x, c))
 
 
@@ -237,7 +238,7 @@ def polygrid3d(x: Any, y: Any, z: Any, c: Any) -> ndarray:
     <BLANKLINE>
            [[6., 8.]]])
     """
-    return polyval(z, polygrid2d(x, y, c))
+    return polyval(z, polygrid2d(x, y, _coefficients(c, x, y, z)))
 
 
 def _integer(x: Any, what: str) -> int:

@@ -11,6 +11,7 @@ import weft
 from weft._weft import ndarray
 from weft.arrays import _compiled
 from weft.arrays._common import axis_of
+from weft.arrays.creation import asarrays
 from weft.errors import UnsupportedError
 from weft.gradients.primitives import primitive, unseen
 
@@ -32,7 +33,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> nd
     array([[ 1,  2],
            [10, 20]])
     """
-    x, y = weft.asarray(in1), weft.asarray(in2)
+    x, y = asarrays(in1, in2)
     _check(x, y, mode)
     if method not in ("auto", "direct", "fft"):
         raise ValueError("Acceptable method flags are 'auto', 'direct', or 'fft'.")
@@ -55,7 +56,7 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> n
     >>> weft.scipy.signal.correlate(weft.asarray([1, 2, 3]), weft.asarray([0, 1, 0]), "same")
     array([1, 2, 3])
     """
-    x, y = weft.asarray(in1), weft.asarray(in2)
+    x, y = asarrays(in1, in2)
     _check(x, y, mode)
     if mode == "valid" and x.ndim and _is_swapped(x.shape, y.shape):
         turned = convolve(y, _reversed(x), mode, method)
@@ -143,12 +144,12 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> nda
 
     UnsupportedError where Weft has no FFTs; ValueError for shapes that do not fit.
     """
-    x, y = weft.asarray(in1), weft.asarray(in2)
+    x, y = asarrays(in1, in2)
     _check(x, y, mode)
     if x.ndim == 0:
         return x * y
     if x.size == 0 or y.size == 0:
-        return weft.asarray([])
+        return weft.asarray([], device=x.device)
     given = range(x.ndim) if axes is None else axes if hasattr(axes, "__len__") else (axes,)
     along = [axis_of(axis, x.ndim) for axis in given]
     if not along:
@@ -211,11 +212,12 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     >>> weft.scipy.signal.lfilter([1.0], [1.0, -0.5], weft.asarray([1.0, 0.0, 0.0]))
     array([1.  , 0.5 , 0.25])
     """
-    above, below, signal = (weft.atleast_1d(weft.asarray(each)) for each in (b, a, x))
+    above, below, signal, *delays = asarrays(b, a, x, *(() if zi is None else (zi,)))
+    above, below, signal = (weft.atleast_1d(each) for each in (above, below, signal))
     for name, each in (("b", above), ("a", below)):
         if each.ndim != 1 or each.size == 0:
             raise ValueError(f"Parameter {name} is not a non-empty 1d array, since {name}.shape={each.shape}!")
-    state = None if zi is None else weft.asarray(zi)
+    state = delays[0] if delays else None
     kind = np.result_type(*(each.dtype for each in (above, below, signal, state) if each is not None))
     if kind.char not in "fdFD":
         raise UnsupportedError(f"Parameter's dtypes produced result type '{kind}', which is not supported!")

@@ -17,6 +17,7 @@ import weft
 from weft import math as weft_math
 from weft._weft import _followed, ndarray
 from weft.arrays._common import given
+from weft.arrays.creation import asarrays
 from weft.arrays.windows import bessel
 from weft.errors import UnsupportedError
 
@@ -62,7 +63,7 @@ _SMALL = {"boxcox", "boxcox1p", "entr", "erfinv", "huber", "inv_boxcox", "kl_div
 
 def _floats(name: str, *args: Any) -> list[ndarray]:
     """Arguments as arrays of the float type that SciPy's loop for them has."""
-    arrays = [each if isinstance(each, (bool, int, float)) else weft.asarray(each) for each in args]
+    arrays = [each if isinstance(each, (bool, int, float)) else array for each, array in zip(args, asarrays(*args))]
     kinds = [each if isinstance(each, (bool, int, float)) else each.dtype for each in arrays]
     found = np.result_type(*kinds)
     if found.kind == "c":
@@ -385,10 +386,12 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     >>> weft.scipy.special.logsumexp(weft.asarray([1000.0, 1000.0]))
     array(1000.69314718)
     """
-    x, weights = _inexact(a), None
+    x, weights = a, None
     if b is not None:
-        x, weights = weft.broadcast_arrays(x, _inexact(b))
+        x, weights = asarrays(a, b)
+        x, weights = weft.broadcast_arrays(_inexact(x), _inexact(weights))
         x = weft.where(weights == 0, x.dtype.type(-np.inf), x)
+    x = _inexact(x)
     top = weft.max(x, axis=axis, keepdims=True)
     top = weft.where(weft.isfinite(top), top, x.dtype.type(0))
     parts = weft.exp(x - top)

@@ -14,6 +14,7 @@ import numpy as np
 import weft
 from weft._weft import ndarray
 from weft.arrays import _compiled
+from weft.arrays.creation import asarrays
 from weft.errors import UnsupportedError
 from weft.gradients.primitives import primitive
 from weft.scipy.ndimage._common import Output, axis_of, double, extended, for_axes
@@ -158,7 +159,7 @@ def map_coordinates(
     array([ 5. , 12.5])
     """
     _order(order)
-    x, places = weft.asarray(input), weft.asarray(coordinates)
+    x, places = asarrays(input, coordinates)
     if places.dtype.kind == "c":
         raise TypeError("Complex type not supported")
     if x.ndim < 1 or places.ndim < 2:

@@ -11,6 +11,7 @@ import numpy as np
 import weft
 from weft._weft import ndarray
 from weft.arrays._compiled import on_hosts
+from weft.arrays.creation import asarrays
 from weft.errors import UnsupportedError
 from weft.kernels.launching import launched
 from weft.scipy.sparse import loops
@@ -207,7 +208,7 @@ class spmatrix:
         if isinstance(other, spmatrix):
             raise UnsupportedError("multiply: products element by element with another sparse matrix are not taken: use toarray()")
         row, column, data = (self.tocsr() if self.format == "coo" else self)._triples()
-        spread = weft.broadcast_to(weft.asarray(other), self.shape)
+        spread = weft.broadcast_to(asarrays(other, data)[0], self.shape)
         return coo_matrix._of(self.shape, row, column, data * spread[row, column])
 
     def _by_rows(self) -> csr_matrix:
