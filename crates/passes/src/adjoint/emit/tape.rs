@@ -8,7 +8,8 @@ use weft_ir::{
     ArrayDecl, ArrayId, Axis, BinOp, Block, CmpOp, Geometry, Index, Layout, Local, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType,
 };
 
-use super::super::plan::{Class, class};
+use super::super::plan::Class;
+use super::super::plan::memory::class;
 use super::super::roots::Root;
 use super::super::rules::number;
 use super::super::tree::{FrameId, FrameKind, NodeId, NodeKind};
