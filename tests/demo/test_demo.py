@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -84,7 +85,10 @@ def test_every_way_to_the_mesh_gives_the_same_distances(way):
 
 
 def test_what_the_mesh_takes_is_counted():
-    found = demo_mesh.measure("numpy", 700)
+    # In a process of its own, as the demo does: in one that has run other tests the memory may be there already.
+    code = "import json; from weft import demo_mesh; print(json.dumps(demo_mesh.measure('numpy', 700)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
     assert found["seconds"] > 0 and found["first"] > 0
     if found["memory"] is not None:
         assert found["memory"] > 700 * 700 * 8
