@@ -1,10 +1,13 @@
 //! Where a value's elements lie, for routines of libraries: views of what is stored are read as they lie, all else is computed.
 
-use crate::dims::{self, Strides};
+use weft_ir::Scalar;
+
+use crate::dims::{self, Dims, Strides};
 use crate::error::{Error, Result};
 use crate::memory::Piece;
-use crate::schedule;
-use crate::value::{Kind, Value};
+use crate::planned::Operand;
+use crate::value::{Kind, Node, Value};
+use crate::{machine, schedule};
 
 /// Elements in memory, which is not written to as long as this holds it.
 #[derive(Debug)]
@@ -58,6 +61,28 @@ impl Placed {
                 strides: dims::dense(&value.shape, value.elem.size()),
             }),
             _ => None,
+        }
+    }
+
+    /// A value of the CPU whose elements are still to be written, and where they go.
+    pub fn fresh(elem: Scalar, shape: Dims) -> Result<(Value, Placed)> {
+        let piece = Piece::fresh(machine::CPU, &shape, elem)?;
+        let value = Node::stored(elem, shape, piece.clone());
+        let placed = Placed {
+            piece,
+            offset: 0,
+            strides: dims::dense(&value.shape, elem.size()),
+        };
+        Ok((value, placed))
+    }
+
+    /// The elements of a value as a routine is given them.
+    pub fn operand(&self, value: &Value) -> Operand {
+        Operand {
+            elem: value.elem,
+            shape: value.shape.clone(),
+            strides: self.strides.clone(),
+            address: self.address(),
         }
     }
 

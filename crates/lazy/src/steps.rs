@@ -12,10 +12,9 @@ use weft_tile::steps::{self, MOST_ARRAYS, Places, Rule};
 use crate::capture::Call;
 use crate::dims::{self, Dims};
 use crate::error::{Error, Result};
-use crate::memory::Piece;
 use crate::placed::Placed;
 use crate::planned::{self, Operand};
-use crate::value::{Node, Value};
+use crate::value::Value;
 use crate::{machine, schedule, threads};
 
 /// Elements that a thread computes at a time.
@@ -171,18 +170,12 @@ impl Call for Steps {
             } else {
                 Placed::dense(value)?
             };
-            places.push((place_of(&placed, value), placed));
+            places.push((placed.operand(value), placed));
         }
         let mut made = Vec::with_capacity(outputs.len());
         for (elem, shape) in outputs {
-            let piece = Piece::fresh(machine::CPU, &shape, elem)?;
-            let value = Node::stored(elem, shape, piece.clone());
-            let placed = Placed {
-                piece,
-                offset: 0,
-                strides: dims::dense(&value.shape, elem.size()),
-            };
-            places.push((place_of(&placed, &value), placed));
+            let (value, placed) = Placed::fresh(elem, shape)?;
+            places.push((placed.operand(&value), placed));
             made.push(value);
         }
         let noted = places.iter().map(|(place, placed)| (&placed.piece, placed.offset, place.clone()));
@@ -222,15 +215,6 @@ impl Call for Steps {
 
     fn text(&self) -> Option<String> {
         Some(format!("{}*{}", self.rule.name(), self.count))
-    }
-}
-
-fn place_of(placed: &Placed, value: &Value) -> Operand {
-    Operand {
-        elem: value.elem,
-        shape: value.shape.clone(),
-        strides: placed.strides.clone(),
-        address: placed.address(),
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use weft_ir::{Axis, BinOp, Block, Function, Geometry, Index, Layout, Op, StmtKind, Value};
 
 /// What an access costs, in vectors: all lanes the same element, neighbours, others.
-const SAME: usize = 1;
-const NEIGHBOURS: usize = 2;
-const FAR: usize = 24;
+pub const SAME: usize = 1;
+pub const NEIGHBOURS: usize = 2;
+pub const FAR: usize = 24;
 /// Where accesses cost more on the average, lanes are no better than scalar code.
 pub const TOO_FAR: usize = 9;
 /// So much more weighs what stands in a loop.

@@ -124,23 +124,17 @@ impl Call for Native {
         let mut places = Vec::with_capacity(operands.len() + outputs.len());
         for value in operands {
             let mut placed = Placed::of(value)?;
-            let mut place = place_of(&placed, value);
+            let mut place = placed.operand(value);
             if !is_regular(&place, dtype.size()) || !placed.address().is_multiple_of(dtype.size() as u64) {
                 placed = Placed::dense(value)?;
-                place = place_of(&placed, value);
+                place = placed.operand(value);
             }
             places.push((placed, place));
         }
         let mut made = Vec::with_capacity(outputs.len());
         for (elem, shape) in outputs {
-            let piece = Piece::fresh(machine::CPU, &shape, elem)?;
-            let value = Node::stored(elem, shape, piece.clone());
-            let placed = Placed {
-                piece,
-                offset: 0,
-                strides: weft_lazy::dense(&value.shape, elem.size()),
-            };
-            let place = place_of(&placed, &value);
+            let (value, placed) = Placed::fresh(elem, shape)?;
+            let place = placed.operand(&value);
             places.push((placed, place));
             made.push(value);
         }
@@ -171,15 +165,6 @@ impl Call for Native {
 
     fn text(&self) -> Option<String> {
         Some(self.0.name.into())
-    }
-}
-
-fn place_of(placed: &Placed, value: &Value) -> RoutineOperand {
-    RoutineOperand {
-        elem: value.elem,
-        shape: value.shape.clone(),
-        strides: placed.strides.clone(),
-        address: placed.address(),
     }
 }
 

@@ -27,17 +27,13 @@ impl Fx<'_, '_> {
         let results = used.then(|| self.result_slot(memory));
         let offset = self.spread_offset(view, indices)?;
         let (given, awaited) = (self.spread(given, register), self.spread(awaited, register));
-        let shared = view.ty.space == Space::Global && !self.f.flags.one_thread;
+        let own = self.is_own_memory(view);
         let base = view.base;
         self.each_lane(&mut |fx, lane| {
             let at = fx.offset_of(offset, lane);
             let (new, old) = (fx.lane_of(given, lane), fx.lane_of(awaited, lane));
             let ptr = fx.w.offset(base, at);
-            let found = if shared {
-                fx.atomic_global(op, s, ptr, new, old)?
-            } else {
-                fx.atomic_alone(op, s, ptr, new, old)?
-            };
+            let found = fx.atomic_at(own, op, s, ptr, new, old)?;
             let Some(results) = results else {
                 return Ok(());
             };
@@ -127,7 +123,20 @@ impl Fx<'_, '_> {
         self.select(s, missing, new, kept)
     }
 
-    pub fn atomic_alone(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+    /// Does no other thread write to memory of this kind while this one runs?
+    pub fn is_own_memory(&self, view: &ViewVal) -> bool {
+        view.ty.space != Space::Global || self.f.flags.one_thread
+    }
+
+    /// One element's operation: what was there before.
+    pub fn atomic_at(&mut self, own: bool, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+        match own {
+            true => self.atomic_alone(op, s, ptr, new, expected),
+            false => self.atomic_global(op, s, ptr, new, expected),
+        }
+    }
+
+    fn atomic_alone(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
         let found = self.read(s, ptr);
         let result = self.applied(op, s, found, new, expected)?;
         let memory = Ty::scalar(memory_elem(s));
@@ -146,7 +155,7 @@ impl Fx<'_, '_> {
         }
     }
 
-    pub fn atomic_global(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+    fn atomic_global(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
         let register = elem(s);
         let name = match op {
             AtomicOp::Add if register.is_float() => "fadd",

@@ -3,7 +3,7 @@
 //!
 //! A float's sum then has another order than lane after lane, as it has on other devices: nothing is promised of it.
 
-use weft_ir::{AtomicOp, BinOp, Index, Part, ReduceOp, Scalar, Space, Value};
+use weft_ir::{AtomicOp, BinOp, Index, Part, ReduceOp, Scalar, Value};
 
 use super::combine::identity;
 use super::func::Fx;
@@ -12,11 +12,6 @@ use super::values::{Num, Res, ViewVal, elem};
 use super::writer::Ty;
 
 impl Fx<'_, '_> {
-    /// Does no other thread write to memory of this kind while this one runs?
-    pub fn is_own_memory(&self, view: &ViewVal) -> bool {
-        view.ty.space != Space::Global || self.f.flags.one_thread
-    }
-
     /// An atomic operation whose result nobody reads; false where lanes have to take their turns.
     pub fn together(&mut self, op: AtomicOp, view: &ViewVal, indices: &[Index], value: Value) -> Res<bool> {
         let s = view.ty.elem;
@@ -28,11 +23,7 @@ impl Fx<'_, '_> {
                 let given = self.num(value)?;
                 let all = self.folded_lanes(fold, s, given)?;
                 let (ptr, new) = (self.w.offset(view.base, at), self.take(all, Ty::scalar(elem(s))));
-                if self.is_own_memory(view) {
-                    self.atomic_alone(op, s, ptr, new, new)?;
-                } else {
-                    self.atomic_global(op, s, ptr, new, new)?;
-                }
+                self.atomic_at(self.is_own_memory(view), op, s, ptr, new, new)?;
                 Ok(true)
             }
             Num::Affine(_, step) if step.unsigned_abs() >= s.size() as u64 && self.is_own_memory(view) => {

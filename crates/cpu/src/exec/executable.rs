@@ -7,9 +7,9 @@ use std::sync::{Arc, Weak};
 
 use weft_forks::Once;
 use weft_ir::order::Cut;
-use weft_ir::{Axis, Const, FuncKind, Function, Module, Op, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
+use weft_ir::{Axis, Const, FuncKind, Function, Module, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
 use weft_llvm::Pipeline;
-use weft_passes::{distances, flat};
+use weft_passes::{distances, flat, operands};
 use weft_runtime::checked;
 use weft_runtime::grids::joined;
 use weft_runtime::profile::{self, Activity};
@@ -73,14 +73,8 @@ impl Flat {
 
 /// Threads that wait for each other lie along the first axis.
 fn along(function: &Function) -> Axis {
-    let waits = function.body.any(&mut |kind| {
-        matches!(
-            kind,
-            StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::BarrierReduce(..))
-        )
-    });
     match function.kind {
-        FuncKind::Kernel if !waits => distances::lane_axis(function),
+        FuncKind::Kernel if !operands::has_barrier(&function.body.0) => distances::lane_axis(function),
         _ => Axis::X,
     }
 }
@@ -95,7 +89,7 @@ impl CpuExecutable {
         Limits::check_shared_arrays(&lowered)?;
         let width = width::choose(lowered.entry_function(), &target);
         let along = along(lowered.entry_function());
-        let has_warps = weft_passes::operands::uses_warps(lowered.entry_function());
+        let has_warps = operands::uses_warps(lowered.entry_function());
         let has_grid_barrier = lowered.entry_function().body.any(&mut |kind| *kind == StmtKind::GridBarrier);
         Ok(Arc::new_cyclic(|me| CpuExecutable {
             module,

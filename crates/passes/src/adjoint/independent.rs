@@ -11,6 +11,7 @@ use super::activity::Activity;
 use super::own::{Numbers, uses};
 use super::roots::{Root, Roots};
 use super::tree::{FrameId, FrameKind, NodeId, NodeKind, TOP, Tree};
+use crate::distances::{FAR, NEIGHBOURS, SAME};
 
 /// Loops to be index spaces, by their numbers, with the sums of their turns.
 pub type Lanes = BTreeMap<usize, Vec<Reduction>>;
@@ -18,12 +19,8 @@ pub type Lanes = BTreeMap<usize, Vec<Reduction>>;
 /// A loop known to have fewer turns stays one.
 const FEW_TURNS: i64 = 16;
 
-/// What an access costs, in vectors.
-const SAME: u64 = 1;
-const NEIGHBOURS: u64 = 2;
-const FAR: u64 = 24;
 /// Accesses that cost so much each on the average are as fast one lane after the other.
-const WORTH: u64 = 10;
+const WORTH: usize = 10;
 
 /// The loops of a function for which it pays, but those of `never`.
 pub fn find(tree: &Tree, roots: &Roots, activity: &Activity, never: &BTreeSet<usize>) -> Lanes {
@@ -52,7 +49,7 @@ struct Candidate {
     number: usize,
     sums: Vec<Reduction>,
     /// What an access costs on the average; of those in the innermost loops.
-    cost: u64,
+    cost: usize,
 }
 
 impl Search<'_> {
@@ -77,7 +74,7 @@ impl Search<'_> {
     }
 
     /// The lowest cost of the loops inside of one.
-    fn best_inside(&self, frame: FrameId, never: &BTreeSet<usize>) -> Option<u64> {
+    fn best_inside(&self, frame: FrameId, never: &BTreeSet<usize>) -> Option<usize> {
         let inside = (1..self.tree.frames.len()).filter(|inner| *inner != frame && self.tree.within(*inner, frame));
         inside.filter_map(|inner| Some(self.candidate(inner, never)?.cost)).min()
     }
@@ -248,7 +245,7 @@ impl Search<'_> {
             .flatten();
         let mut agreed: Option<(Value, usize, usize)> = None;
         for node in all.filter(|node| self.is_in(**node, frame)) {
-            let Some((view, indices)) = access(self.tree, *node) else {
+            let Some((view, indices)) = self.tree.access(*node) else {
                 return false;
             };
             let moves = |index: &Index| !index.wrap && self.steps(index.value, frame, var).is_some_and(|by| by != 0);
@@ -332,15 +329,15 @@ impl Search<'_> {
     }
 
     /// What an access in the innermost loops costs on the average, if the lanes are turns of this one.
-    fn cost(&self, frame: FrameId, var: Value) -> Option<u64> {
-        let accesses: Vec<&[Index]> = self.inside(frame).filter_map(|node| Some(access(self.tree, node)?.1)).collect();
+    fn cost(&self, frame: FrameId, var: Value) -> Option<usize> {
+        let accesses: Vec<&[Index]> = self.inside(frame).filter_map(|node| Some(self.tree.access(node)?.1)).collect();
         let deepest = accesses.iter().map(|indices| self.depth_of(indices)).max()?;
-        let costs: Vec<u64> = accesses
+        let costs: Vec<usize> = accesses
             .into_iter()
             .filter(|indices| self.depth_of(indices) == deepest)
             .map(|indices| self.cost_of(indices, frame, var))
             .collect();
-        Some(costs.iter().sum::<u64>() / costs.len().max(1) as u64)
+        Some(costs.iter().sum::<usize>() / costs.len().max(1))
     }
 
     /// How deep in loops an access has to stand: what does not change in a loop is read before it.
@@ -362,7 +359,7 @@ impl Search<'_> {
         deepest
     }
 
-    fn cost_of(&self, indices: &[Index], frame: FrameId, var: Value) -> u64 {
+    fn cost_of(&self, indices: &[Index], frame: FrameId, var: Value) -> usize {
         let steps: Vec<Option<i64>> = indices.iter().map(|index| self.lanes_step(index.value, frame, var)).collect();
         let Some((last, outer)) = steps.split_last() else { return SAME };
         match last {
@@ -371,13 +368,5 @@ impl Search<'_> {
             Some(1 | -1) => NEIGHBOURS,
             _ => FAR,
         }
-    }
-}
-
-/// The view and the indices of a load or a store.
-fn access(tree: &Tree, node: NodeId) -> Option<(Value, &[Index])> {
-    match &tree.node(node).kind {
-        NodeKind::Let(_, Op::Load { view, indices, .. }) | NodeKind::Plain(StmtKind::Store { view, indices, .. }) => Some((*view, indices)),
-        _ => None,
     }
 }

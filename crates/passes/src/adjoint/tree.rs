@@ -11,7 +11,7 @@ mod exits;
 
 use std::collections::HashMap;
 
-use weft_ir::{Const, Function, Local, Op, Reduction, Span, Spread, StmtKind, Type, Value};
+use weft_ir::{Const, Function, Index, Local, Op, Reduction, Span, Spread, StmtKind, Type, Value};
 
 use super::independent::Lanes;
 use crate::error::PassError;
@@ -292,6 +292,15 @@ impl Tree {
     pub fn op(&self, value: Value) -> Option<&Op> {
         match &self.nodes[*self.defs.get(&value)?].kind {
             NodeKind::Let(_, op) => Some(op),
+            _ => None,
+        }
+    }
+
+    /// The view and the indices of a load, a store or an atomic operation.
+    pub fn access(&self, node: NodeId) -> Option<(Value, &[Index])> {
+        match &self.nodes[node].kind {
+            NodeKind::Let(_, Op::Load { view, indices, .. } | Op::Atomic { view, indices, .. })
+            | NodeKind::Plain(StmtKind::Store { view, indices, .. }) => Some((*view, indices)),
             _ => None,
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use weft_ir::{BinOp, Const, Index, Op, StmtKind, Value};
+use weft_ir::{BinOp, Const, Index, Op, Value};
 
 use super::Class;
 use crate::adjoint::roots::{Root, Roots};
-use crate::adjoint::tree::{FrameId, FrameKind, NodeId, NodeKind, Tree};
+use crate::adjoint::tree::{FrameId, FrameKind, NodeId, Tree};
 
 /// Who writes to what a load reads, and when?
 pub fn class(tree: &Tree, roots: &Roots, copies: &BTreeSet<Root>, node: NodeId, view: Value) -> Class {
@@ -47,7 +47,7 @@ fn distinct(tree: &Tree, frame: FrameId, load: NodeId, writer: NodeId) -> bool {
     let FrameKind::Counted { var, .. } = tree.frame(frame).kind else {
         return false;
     };
-    let (Some((view, at)), Some((other, there))) = (access(tree, load), access(tree, writer)) else {
+    let (Some((view, at)), Some((other, there))) = (tree.access(load), tree.access(writer)) else {
         return false;
     };
     let outside = !tree.within(tree.frame_of(view), frame) || tree.func.params.contains(&view);
@@ -69,14 +69,5 @@ fn not_negative(tree: &Tree, value: Value) -> bool {
         Some(Op::Geometry(_) | Op::Dim(..)) => true,
         Some(Op::Binary(BinOp::Add | BinOp::Mul, a, b)) => not_negative(tree, *a) && not_negative(tree, *b),
         _ => false,
-    }
-}
-
-/// The view and the indices of a load, a store or an atomic operation.
-fn access(tree: &Tree, node: NodeId) -> Option<(Value, &[Index])> {
-    match &tree.node(node).kind {
-        NodeKind::Let(_, Op::Load { view, indices, .. } | Op::Atomic { view, indices, .. })
-        | NodeKind::Plain(StmtKind::Store { view, indices, .. }) => Some((*view, indices)),
-        _ => None,
     }
 }
